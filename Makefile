@@ -1,0 +1,52 @@
+# Two commands matter: `make demo` and `make test`. Both set up everything they need in .venv.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+DEMO := runs/demo
+
+.PHONY: demo test setup lint types contract doctest examples unit fast perf clean
+
+setup: $(READY)
+
+$(READY): pyproject.toml constraints.txt
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "foresee needs Python 3.11 or newer")'
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	touch $@
+
+demo: $(READY)
+	rm -rf $(DEMO)
+	$(BIN)/foresee search nasbench201 --proxy dextr --searcher evolution --evaluations 150 --max-params 600k \
+	  --seed 1 --engine processes --out $(DEMO)
+
+test: lint types contract doctest examples unit
+
+lint: $(READY)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(READY)
+	$(BIN)/mypy
+
+contract: $(READY)
+	$(BIN)/lint-imports
+
+doctest: $(READY)
+	$(BIN)/pytest -q -p no:cacheprovider --doctest-modules src/foresee -n 2
+
+examples: $(READY)
+	$(BIN)/python -m pytest -q tests/examples
+
+unit: $(READY)
+	$(BIN)/pytest -q -n 2 --dist worksteal --ignore tests/examples
+
+# The core without the slow tests, for while you work.
+fast: $(READY)
+	$(BIN)/pytest -q -n 2 -m 'not slow and not browser' --ignore tests/examples
+
+perf: $(READY)
+	for script in perf/*.py; do $(BIN)/python $$script; done
+
+clean:
+	rm -rf $(VENV) runs .mypy_cache .ruff_cache .pytest_cache .hypothesis

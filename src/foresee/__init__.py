@@ -1,0 +1,84 @@
+"""foresee tells which neural network will do best before it is trained, and finds that network.
+
+>>> import foresee as fs
+>>> import torch
+>>> network = torch.nn.Sequential(torch.nn.Conv2d(3, 8, 3), torch.nn.ReLU(), torch.nn.Flatten(), torch.nn.Linear(288, 10))
+>>> fs.score(network, torch.randn(1, 3, 8, 8), proxy="dextr").ok
+True
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+#: public name -> where it lives; imported on first use, so that `import foresee` stays light
+_HOMES = {
+    "Batch": "foresee.batch",
+    "Candidate": "foresee.spaces.base",
+    "ForeseeError": "foresee.errors",
+    "Ranking": "foresee.proxies.score",
+    "Run": "foresee.searchers.search",
+    "Score": "foresee.proxies.base",
+    "Space": "foresee.spaces.base",
+    "Task": "foresee.task",
+    "build": "foresee.spaces.base",
+    "proxy": "foresee.proxies.base",
+    "rank": "foresee.proxies.score",
+    "score": "foresee.proxies.score",
+    "scores": "foresee.proxies.score",
+    "search": "foresee.searchers.search",
+}
+_ROOMS = ("budgets", "data", "proxies", "report", "runs", "searchers", "spaces", "testing")
+
+if TYPE_CHECKING:
+    from foresee import budgets, data, proxies, report, runs, searchers, spaces, testing
+    from foresee.batch import Batch
+    from foresee.errors import ForeseeError
+    from foresee.proxies.base import Score, proxy
+    from foresee.proxies.score import Ranking, rank, score, scores
+    from foresee.searchers.search import Run, search
+    from foresee.spaces.base import Candidate, Space, build
+    from foresee.task import Task
+
+__all__ = [
+    "Batch",
+    "Candidate",
+    "ForeseeError",
+    "Ranking",
+    "Run",
+    "Score",
+    "Space",
+    "Task",
+    "__version__",
+    "budgets",
+    "build",
+    "data",
+    "proxies",
+    "proxy",
+    "rank",
+    "report",
+    "runs",
+    "score",
+    "scores",
+    "search",
+    "searchers",
+    "spaces",
+    "testing",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOMES:
+        value = getattr(importlib.import_module(_HOMES[name]), name)
+        globals()[name] = value
+        return value
+    if name in _ROOMS:
+        return importlib.import_module(f"foresee.{name}")
+    raise AttributeError(f"module 'foresee' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

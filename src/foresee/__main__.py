@@ -1,0 +1,6 @@
+"""`python -m foresee`."""
+
+from foresee.cli.app import main
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,87 @@
+"""What a network costs, counted on the network itself: parameters, and multiply-accumulates of one sample.
+
+MACs are those of convolutions, linear layers, matrix products, attention and recurrent layers; normalisation, pooling and
+activations are free. FLOPs are two per MAC.
+"""
+
+from __future__ import annotations
+
+import copy
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import torch
+from torch import Tensor, nn
+from torch.nn.attention import SDPBackend, sdpa_kernel
+from torch.utils.flop_counter import FlopCounterMode
+
+from foresee.batch import Inputs
+from foresee.errors import UnsupportedError
+
+
+def count_params(network: nn.Module) -> int:
+    """Numbers in the parameters, each shared one counted once, frozen ones included.
+
+    >>> count_params(nn.Linear(3, 2))
+    8
+    """
+    parameters = list(network.parameters())
+    if any(isinstance(parameter, nn.UninitializedParameter) for parameter in parameters):
+        raise UnsupportedError("the network has lazy layers without a size yet: run it once on a sample first")
+    return sum(parameter.numel() for parameter in parameters)
+
+
+def count_macs(network: nn.Module, inputs: Inputs) -> int:
+    """Multiply-accumulates that one sample costs at inference.
+
+    `inputs` has the batch axis first (several tensors as a tuple); its first sample is used, and of that the shape only:
+    a copy of the network without weights runs on the meta device. A network that needs real numbers to run (it branches on
+    them, or keeps tensors that are neither parameters nor buffers) is copied whole and run on its own device instead.
+
+    >>> count_macs(nn.Conv2d(3, 8, 3), torch.zeros(1, 3, 10, 10)) == 8 * 8 * 8 * 3 * 9
+    True
+    """
+    sample = tuple(part[:1].detach() for part in (inputs if isinstance(inputs, tuple) else (inputs,)))
+    try:
+        return _count(_weightless(network), tuple(part.to("meta") for part in sample))
+    except (RuntimeError, NotImplementedError, TypeError, ValueError):
+        return _count(_copy(network, {}), sample)
+
+
+def _count(network: nn.Module, sample: tuple[Tensor, ...]) -> int:
+    network.eval()  # inference: no auxiliary heads, no batch statistics of a batch of one
+    with torch.no_grad(), _countable(), FlopCounterMode(display=False) as counter:
+        network(*sample)
+    return int(counter.get_total_flops()) // 2
+
+
+@contextmanager
+def _countable() -> Iterator[None]:
+    """Fused kernels hide their products from the counter (it sees 0 on a CPU); use the plain ones."""
+    fast = torch.backends.mha.get_fastpath_enabled()
+    torch.backends.mha.set_fastpath_enabled(False)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # torch warns about Intel GPUs whenever these flags are touched
+            with sdpa_kernel(SDPBackend.MATH), torch.backends.mkldnn.flags(enabled=False):
+                yield
+    finally:
+        torch.backends.mha.set_fastpath_enabled(fast)
+
+
+def _weightless(network: nn.Module) -> nn.Module:
+    """A copy whose parameters and buffers are on the meta device, made without copying any weight."""
+    memo: dict[int, object] = {}
+    for parameter in network.parameters():
+        memo[id(parameter)] = nn.Parameter(parameter.detach().to("meta"), requires_grad=False)
+    for buffer in network.buffers():
+        memo[id(buffer)] = buffer.detach().to("meta")
+    return _copy(network, memo)
+
+
+def _copy(network: nn.Module, memo: dict[int, object]) -> nn.Module:
+    try:
+        return copy.deepcopy(network, memo)
+    except Exception as error:  # a stranger's module may refuse in its own way
+        raise UnsupportedError(f"the network cannot be copied to count its MACs: {error}") from error

@@ -1,0 +1,59 @@
+"""Every error a user can meet, in one tree.
+
+A message names the value, what was expected, and what to do. On the command line any `ForeseeError` is one line and
+exit code 2; a stack trace is for our own mistakes only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+
+class ForeseeError(Exception):
+    """Base of everything foresee raises on purpose."""
+
+
+class InputError(ForeseeError, ValueError):
+    """A value handed in is malformed: an architecture, a shape, a quantity, a setting."""
+
+
+class UnknownNameError(InputError):
+    """A name that is not registered; the message lists the nearest ones.
+
+    >>> str(UnknownNameError("proxy", "dexter", ["dextr", "zico"]))
+    "unknown proxy 'dexter': did you mean dextr?"
+    """
+
+    def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
+        self.kind, self.name, self.known = kind, name, sorted(known)
+        near = get_close_matches(name, self.known, n=3, cutoff=0.5)
+        hint = f"did you mean {', '.join(near)}?" if near else f"there are {', '.join(self.known) or 'none'}"
+        super().__init__(f"unknown {kind} {name!r}: {hint}")
+
+    def __reduce__(self) -> tuple[type[UnknownNameError], tuple[str, str, list[str]]]:
+        return type(self), (self.kind, self.name, self.known)
+
+
+class DataError(ForeseeError):
+    """Data that cannot be read or must not be used: missing, empty, truncated, non-finite."""
+
+
+class UnsupportedError(ForeseeError):
+    """A proxy, space or engine does not apply here; the reason says why. A score turns it into a status."""
+
+
+class InfeasibleError(ForeseeError):
+    """No architecture meets the budgets; the message names the nearest miss."""
+
+
+class RunError(ForeseeError):
+    """A run folder or store that cannot be used: it exists, belongs to another program, or is damaged."""
+
+
+class SettingsMismatchError(RunError):
+    """A run is resumed with other settings than its own; the message names each difference."""
+
+
+class MissingExtraError(ForeseeError, ImportError):
+    """An optional library is needed; the message says which extra installs it."""

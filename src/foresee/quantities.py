@@ -1,0 +1,61 @@
+"""Numbers as people write them: 600k, 1.5M, 8ms."""
+
+from __future__ import annotations
+
+import re
+
+from foresee.errors import InputError
+
+_FACTORS = {"": 1.0, "k": 1e3, "m": 1e6, "g": 1e9, "b": 1e9, "t": 1e12}
+_SECONDS = {"s": 1.0, "ms": 1e-3, "us": 1e-6}
+
+
+def parse_quantity(text: str) -> float:
+    """`600k`, `1.5M`, `2G`, `1e6` or `600_000` to a number.
+
+    >>> parse_quantity("600k"), parse_quantity("1.5M")
+    (600000.0, 1500000.0)
+    """
+    match = re.fullmatch(r"\s*([0-9][0-9_]*\.?[0-9]*(?:[eE][+-]?[0-9]+)?)\s*([kKmMgGbBtT]?)\s*", text)
+    if not match:
+        raise InputError(f"quantity {text!r}: expected a number such as 600k, 1.5M or 2e9")
+    return float(match[1]) * _FACTORS[match[2].lower()]
+
+
+def parse_duration(text: str) -> float:
+    """`8ms`, `2s` or `250us` to seconds.
+
+    >>> parse_duration("8ms")
+    0.008
+    """
+    match = re.fullmatch(r"\s*([0-9.]+(?:[eE][+-]?[0-9]+)?)\s*(s|ms|us)\s*", text)
+    if not match:
+        raise InputError(f"duration {text!r}: expected a number with s, ms or us, such as 8ms")
+    return float(match[1]) * _SECONDS[match[2]]
+
+
+def format_quantity(value: float) -> str:
+    """A count for people: three significant digits and a unit.
+
+    >>> format_quantity(559386), format_quantity(78_561_930), format_quantity(12)
+    ('559 k', '78.6 M', '12')
+    """
+    for factor, unit in ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k")):
+        if abs(value) >= factor * 0.9995:
+            return f"{float(f'{value / factor:.3g}'):g} {unit}"
+    return f"{value:g}"
+
+
+def format_seconds(seconds: float) -> str:
+    """A duration for people.
+
+    >>> format_seconds(0.0123), format_seconds(75), format_seconds(7300)
+    ('12 ms', '1 min 15 s', '2 h 1 min')
+    """
+    if seconds < 1:
+        return f"{seconds * 1e3:.0f} ms"
+    if seconds < 60:
+        return f"{seconds:.1f} s"
+    if seconds < 3600:
+        return f"{int(seconds // 60)} min {int(seconds % 60)} s"
+    return f"{int(seconds // 3600)} h {int(seconds % 3600 // 60)} min"

@@ -1,0 +1,94 @@
+"""Registries: names to things, filled by decorators and by entry points of other packages."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from fnmatch import fnmatchcase
+from importlib.metadata import entry_points
+from typing import Generic, TypeVar
+
+from foresee.errors import InputError, UnknownNameError
+
+T = TypeVar("T")
+
+
+def tidy(name: str) -> str:
+    """The inside form of a name: underscores, no outer spaces (the command line accepts hyphens)."""
+    return name.strip().replace("-", "_")
+
+
+class Registry(Generic[T]):
+    """Names to things of one kind.
+
+    Built-in things register when their room is imported; other packages offer theirs through the entry-point group
+    `foresee.<room>`, loaded on the first look-up. A plug-in that fails to load never takes the rest down: its error is
+    kept in `broken` and shown by `foresee doctor`.
+
+    >>> toys: Registry[int] = Registry("toy", group="foresee.toys")
+    >>> toys.add("ball", 1); toys.add("bat", 2)
+    >>> toys["ball"], toys.names("ba*")
+    (1, ['ball', 'bat'])
+    """
+
+    def __init__(self, kind: str, *, group: str) -> None:
+        self.kind, self.group = kind, group
+        self.broken: dict[str, str] = {}
+        self._things: dict[str, T] = {}
+        self._plugins_loaded = False
+
+    def add(self, name: str, thing: T) -> None:
+        """Register `thing`; a name can be taken only once."""
+        if tidy(name) != name or not name.replace("_", "").replace(":", "").isalnum():
+            raise InputError(f"{self.kind} name {name!r}: letters, digits and underscores only")
+        if name in self._things and self._things[name] is not thing:
+            raise InputError(f"{self.kind} {name!r} is registered already")
+        self._things[name] = thing
+
+    def register(self, name: str) -> Callable[[T], T]:
+        """Decorator form of `add`."""
+
+        def decorate(thing: T) -> T:
+            self.add(name, thing)
+            return thing
+
+        return decorate
+
+    def __getitem__(self, name: str) -> T:
+        self._load_plugins()
+        try:
+            return self._things[tidy(name)]
+        except KeyError:
+            raise UnknownNameError(self.kind, name, self._things) from None
+
+    def __contains__(self, name: object) -> bool:
+        self._load_plugins()
+        return isinstance(name, str) and tidy(name) in self._things
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.names())
+
+    def __len__(self) -> int:
+        return len(self.names())
+
+    def names(self, pattern: str = "*") -> list[str]:
+        """Sorted names that match a wildcard pattern."""
+        self._load_plugins()
+        return sorted(name for name in self._things if fnmatchcase(name, tidy(pattern)))
+
+    def _load_plugins(self) -> None:
+        if self._plugins_loaded:
+            return
+        self._plugins_loaded = True
+        for entry in entry_points(group=self.group):
+            try:
+                thing = entry.load()
+            except Exception as error:  # a stranger's module may raise anything; it must not break ours
+                self.broken[entry.name] = f"{type(error).__name__}: {error}"
+                continue
+            # A plug-in module may register by decorator while it is imported, or hand over the thing itself.
+            if entry.name not in self._things and not _is_module(thing):
+                self.add(tidy(entry.name), thing)
+
+
+def _is_module(thing: object) -> bool:
+    return type(thing).__name__ == "module"

@@ -1,0 +1,28 @@
+"""The memory of what happened: stores, events, engines. The ground floor: it knows nothing of what is built on it."""
+
+from foresee.runs.engines import ENGINES, Engine, Outcome, Processes, Serial
+from foresee.runs.environment import environment
+from foresee.runs.events import Announcer, Event, Observer
+from foresee.runs.folder import RunFolder, read, write_whole
+from foresee.runs.record import CandidateRow, EventRow, Record, ScoreRow
+from foresee.runs.store import Store
+
+__all__ = [
+    "Announcer",
+    "CandidateRow",
+    "ENGINES",
+    "Engine",
+    "Event",
+    "EventRow",
+    "Observer",
+    "Outcome",
+    "Processes",
+    "Record",
+    "RunFolder",
+    "ScoreRow",
+    "Serial",
+    "Store",
+    "environment",
+    "read",
+    "write_whole",
+]
