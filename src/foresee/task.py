@@ -3,21 +3,31 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from foresee.errors import InputError
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 
 @dataclass(frozen=True)
 class Task:
     """Input shape of one sample (without the batch axis) and number of outputs.
 
+    A click log has numbers and categories: `inputs` is then the number of numeric (dense) features and `vocabularies` the
+    number of values of each categorical (sparse) feature; a network is called with both, `network(dense, sparse)`, of
+    shapes (B, dense) and (B, sparse), the latter whole numbers.
+
     >>> Task((3, 32, 32), 10).to_json()
     {'inputs': [3, 32, 32], 'outputs': 10}
+    >>> [part.shape for part in Task((13,), 1, vocabularies=(100, 7)).example(batch=4)]
+    [torch.Size([4, 13]), torch.Size([4, 2])]
     """
 
     inputs: tuple[int, ...] = (3, 32, 32)
     outputs: int = 10
+    vocabularies: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "inputs", tuple(int(n) for n in self.inputs))
@@ -25,16 +35,32 @@ class Task:
             raise InputError(f"input shape {'x'.join(map(str, self.inputs)) or '()'}: every size must be at least 1")
         if self.outputs < 1:
             raise InputError(f"outputs {self.outputs}: at least 1 is needed")
+        object.__setattr__(self, "vocabularies", tuple(int(n) for n in self.vocabularies))
+        if any(n < 1 for n in self.vocabularies):
+            raise InputError(f"vocabularies {self.vocabularies}: every feature needs at least 1 value")
+        if self.vocabularies and len(self.inputs) != 1:
+            shape = "x".join(map(str, self.inputs))
+            raise InputError(f"vocabularies with inputs {shape}: expected one number, how many dense features there are")
+
+    def example(self, batch: int = 1) -> Tensor | tuple[Tensor, ...]:
+        """Zeros that a network of this task takes: one tensor, or dense and sparse features."""
+        import torch
+
+        dense = torch.zeros(batch, *self.inputs)
+        if not self.vocabularies:
+            return dense
+        return dense, torch.zeros(batch, len(self.vocabularies), dtype=torch.int64)
 
     def to_json(self) -> dict[str, Any]:
         """Plain form for JSON and TOML."""
-        return {"inputs": list(self.inputs), "outputs": self.outputs}
+        plain: dict[str, Any] = {"inputs": list(self.inputs), "outputs": self.outputs}
+        return {**plain, "vocabularies": list(self.vocabularies)} if self.vocabularies else plain
 
     @classmethod
     def from_json(cls, plain: Any) -> Task:
         """Inverse of `to_json`, checked."""
         try:
-            return cls(tuple(plain["inputs"]), int(plain["outputs"]))
+            return cls(tuple(plain["inputs"]), int(plain["outputs"]), tuple(plain.get("vocabularies", ())))
         except (TypeError, KeyError, ValueError) as error:
             raise InputError(f"task {plain!r}: expected {{'inputs': [3, 32, 32], 'outputs': 10}}") from error
 

@@ -120,9 +120,13 @@ def test_a_full_disk_is_said_in_one_line(tmp_path):
     store = make(tmp_path / "run.sqlite")
     pages = store._connection.execute("PRAGMA page_count").fetchone()[0]
     store._connection.execute(f"PRAGMA max_page_count={pages}")
-    with pytest.raises(RunError, match="disk is full"):
+
+    def fill():
         for candidate in range(3, 5000):
             store.add_candidate(candidate, architecture="a" * 100, identity=str(candidate), parent=None, counts={})
+
+    with pytest.raises(RunError, match="disk is full"):
+        fill()
     kept = len(store.candidates())
     assert kept >= 3
     store.close()

@@ -78,7 +78,9 @@ class Store:
         path = Path(path)
         _check_header(path)
         with _translated(path):
-            mode = "rw" if write else "ro"
+            # Without a write-ahead log nobody is writing; read then so that no side files are left beside the store.
+            quiet = not write and not path.with_name(path.name + "-wal").exists()
+            mode = "rw" if write else "ro&immutable=1" if quiet else "ro"
             connection = sqlite3.connect(
                 f"{path.absolute().as_uri()}?mode={mode}", uri=True, isolation_level=None, timeout=30
             )

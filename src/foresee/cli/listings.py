@@ -1,0 +1,126 @@
+"""`foresee spaces`, `foresee proxies`, `foresee searchers`: what there is."""
+
+from __future__ import annotations
+
+import inspect
+import json
+from typing import Annotated, Any
+
+import typer
+from rich.markup import escape
+from rich.table import Table
+
+from foresee.cli.app import app, out
+from foresee.errors import UnknownNameError
+
+_Pattern = Annotated[str, typer.Argument(help="a name or wildcard; one name shows all about it")]
+_Json = Annotated[bool, typer.Option("--json", help="print JSON")]
+
+
+@app.command()
+def spaces(pattern: _Pattern = "*", as_json: _Json = False) -> None:
+    """List the spaces: what can be built."""
+    from foresee.spaces import spaces as registry
+
+    rows: list[dict[str, Any]] = []
+    for name in _matching(registry, pattern):
+        kind = registry[name]
+        made = kind()
+        rows.append({"name": name, "size": made.size, "what": kind.summary, "source": kind.source})
+    if len(rows) == 1 and not as_json and "*" not in pattern:
+        _describe(rows[0], inspect.getdoc(registry[rows[0]["name"]]) or "")
+        return
+    _list(rows, as_json)
+
+
+@app.command()
+def proxies(pattern: _Pattern = "*", as_json: _Json = False) -> None:
+    """List the proxies: what can be foreseen, which way is better, what it needs and costs, and where it comes from."""
+    from foresee.proxies import proxies as registry
+
+    rows: list[dict[str, Any]] = []
+    for name in _matching(registry, pattern.partition(":")[0]):
+        found = registry[name]
+        source = f"{found.paper}, {found.equation}" if found.equation else found.paper
+        rows.append(
+            {
+                "name": name,
+                "better": found.direction,
+                "needs": str(found.needs),
+                "cost": found.cost,
+                "source": source,
+                "variants": sorted(found.variants),
+                "settings": dict(found.settings),
+                "what": found.summary,
+            }
+        )
+    if len(rows) == 1 and not as_json and "*" not in pattern:
+        _describe(rows[0], registry[rows[0]["name"]].text)
+        return
+    if not as_json:
+        rows = [{key: row[key] for key in ("name", "better", "needs", "cost", "source")} for row in rows]
+    _list(rows, as_json)
+
+
+@app.command()
+def searchers(pattern: _Pattern = "*", as_json: _Json = False) -> None:
+    """List the searchers: who looks."""
+    from foresee.searchers import searchers as registry
+
+    rows: list[dict[str, Any]] = []
+    for name in _matching(registry, pattern):
+        kind = registry[name]
+        settings = {
+            key: parameter.default
+            for key, parameter in inspect.signature(kind).parameters.items()
+            if parameter.kind is inspect.Parameter.KEYWORD_ONLY
+        }
+        rows.append(
+            {"name": name, "what": kind.summary, "cost": kind.cost, "settings": settings, "source": kind.source}
+        )
+    if len(rows) == 1 and not as_json and "*" not in pattern:
+        _describe(rows[0], inspect.getdoc(registry[rows[0]["name"]]) or "")
+        return
+    _list(rows, as_json)
+
+
+def _matching(registry: Any, pattern: str) -> list[str]:
+    names: list[str] = registry.names(pattern)
+    if not names:
+        raise UnknownNameError(registry.kind, pattern, registry.names())
+    return names
+
+
+def _list(rows: list[dict[str, Any]], as_json: bool) -> None:
+    if as_json:
+        print(json.dumps(rows, indent=2, default=str))
+        return
+    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
+    for key in rows[0]:
+        table.add_column(
+            key,
+            justify="right" if key == "size" else "left",
+            no_wrap=key == "name",
+            style="cyan" if key == "name" else "",
+        )
+    for row in rows:
+        table.add_row(*(escape(_text(value)) for value in row.values()))
+    out.print(table)
+
+
+def _describe(row: dict[str, Any], text: str) -> None:
+    for key, value in row.items():
+        if key != "what" and value not in (None, [], {}):
+            out.print(f"[bold]{key:>10}[/bold]  {escape(_text(value))}", highlight=False, soft_wrap=True)
+    out.print()
+    out.print(text, markup=False, highlight=False, soft_wrap=True)
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, dict):
+        return ", ".join(f"{key}={part}" for key, part in value.items())
+    if isinstance(value, list):
+        return ", ".join(map(str, value))
+    if isinstance(value, int) and not isinstance(value, bool):
+        return f"{value:,}" if value < 10**12 else f"{float(value):.3g}"
+    return "" if value is None else str(value)

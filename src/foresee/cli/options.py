@@ -1,0 +1,61 @@
+"""Options that several commands share, and how their text becomes values."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from foresee.budgets import QUANTITIES
+from foresee.errors import InputError
+from foresee.quantities import parse_quantity
+from foresee.registry import tidy
+
+
+def see_current_folder() -> None:
+    """Let `module:function` find modules of the folder the command is called in, as `python -m` would."""
+    here = str(Path.cwd())
+    if here not in sys.path:
+        sys.path.insert(0, here)
+
+
+def parse_settings(pairs: Sequence[str]) -> dict[str, dict[str, Any]]:
+    """`name.key=value` pairs, by name; a value is JSON where it can be, else text.
+
+    >>> parse_settings(["evolution.population=32", "dextr.curve_size=64"])
+    {'evolution': {'population': 32}, 'dextr': {'curve_size': 64}}
+    """
+    settings: dict[str, dict[str, Any]] = {}
+    for pair in pairs:
+        target, equals, value = pair.partition("=")
+        name, dot, key = target.strip().rpartition(".")
+        if not (equals and dot and name and key):
+            raise InputError(f"--set {pair}: expected name.key=value, such as evolution.population=32")
+        try:
+            parsed = json.loads(value)
+        except ValueError:
+            parsed = value
+        settings.setdefault(tidy(name), {})[tidy(key)] = parsed
+    return settings
+
+
+def parse_limits(**given: str | None) -> dict[str, dict[str, float]]:
+    """`max_params="600k"` and the like, as the limits of a run.
+
+    >>> parse_limits(max_params="600k", min_macs=None)
+    {'params': {'max': 600000}}
+    """
+    limits: dict[str, dict[str, float]] = {}
+    for option, text in given.items():
+        if text is None:
+            continue
+        side, _, quantity = option.partition("_")
+        assert quantity in QUANTITIES
+        try:
+            bound = parse_quantity(text)
+        except InputError as error:
+            raise InputError(f"--{option.replace('_', '-')}: {error}") from error
+        limits.setdefault(quantity, {})[side] = int(bound) if bound == int(bound) else bound
+    return limits

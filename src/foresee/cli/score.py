@@ -1,0 +1,140 @@
+"""`foresee score`: what the proxies say about one network."""
+
+from __future__ import annotations
+
+import inspect
+import json
+from dataclasses import asdict
+from typing import Annotated, Any
+
+import typer
+from rich.markup import escape
+from rich.table import Table
+
+from foresee.cli.app import app, out
+from foresee.cli.options import parse_settings, see_current_folder
+from foresee.errors import InputError, UnknownNameError
+from foresee.quantities import format_seconds
+from foresee.task import parse_shape
+
+
+@app.command()
+def score(
+    space: Annotated[str, typer.Argument(help="a space, or module:function that returns a network (or takes `pick`)")],
+    architecture: Annotated[
+        str | None, typer.Argument(help="the architecture's text; a sample of the space without it")
+    ] = None,
+    proxy: Annotated[list[str] | None, typer.Option(help="a proxy, a wildcard such as 'm_*', or all")] = None,
+    data: Annotated[
+        str | None, typer.Option(help="digits, synthetic, a .npz file, an image folder, CIFAR files")
+    ] = None,
+    input_: Annotated[str | None, typer.Option("--input", help="shape of one sample, such as 3x32x32")] = None,
+    outputs: Annotated[int | None, typer.Option(help="outputs of the network")] = None,
+    batch_size: Annotated[int | None, typer.Option(help="samples per batch; by default what the proxies need")] = None,
+    repeats: Annotated[int, typer.Option(help="draws to average over")] = 1,
+    seed: Annotated[int, typer.Option(help="decides weights and draws")] = 0,
+    set_: Annotated[list[str] | None, typer.Option("--set", help="proxy.key=value or space.key=value")] = None,
+    device: Annotated[str, typer.Option(help="cpu, cuda, ...")] = "cpu",
+    as_json: Annotated[bool, typer.Option("--json", help="print JSON")] = False,
+) -> None:
+    """Score one architecture of a space, or any network your code makes.
+
+    Example: foresee score nasbench201 '|nor_conv_3x3~0|+|none~0|skip_connect~1|+|none~0|none~1|nor_conv_3x3~2|' --proxy dextr
+
+    Example: foresee score mypackage.models:make_net --input 3x32x32 --proxy dextr --proxy synflow
+    """
+    see_current_folder()
+    from foresee.proxies.score import names_of, scores
+    from foresee.searchers.evaluation import Evaluation
+    from foresee.searchers.settings import SearchSettings
+
+    names = names_of(proxy or ["dextr"])
+    pairs = parse_settings(set_ or [])
+    space_settings = {**pairs.pop("space", {}), **(pairs.pop(space, {}))}
+    for name in pairs:
+        if name not in names:
+            raise UnknownNameError("name in --set", name, ["space", *names])
+    factory, text = _network_of(space, architecture, space_settings)
+    settings = SearchSettings(
+        space=space,
+        space_settings=space_settings,
+        proxies=tuple(names),
+        proxy_settings=pairs,
+        seed=seed,
+        data=data or ("digits" if factory is None else "synthetic"),
+        inputs=parse_shape(input_) if input_ else None,
+        outputs=outputs,
+        batch_size=batch_size,
+        repeats=repeats,
+        device=device,
+    )
+    evaluation = Evaluation(settings)
+    if factory is None:
+        candidate = evaluation.candidate(text)
+        network, counts = candidate.build(), evaluation.space.counts(candidate.architecture, evaluation.task)
+        facts = {"space": space, "architecture": text, "params": counts.params, "macs": counts.macs}
+    else:
+        network, facts = _make(factory, space, evaluation.weights_seed), {"network": space}
+    found = scores(network, evaluation.batches, evaluation.proxies, seed=seed, repeats=repeats, device=device)
+    if as_json:
+        print(json.dumps({**facts, "seed": seed, "scores": {name: asdict(s) for name, s in found.items()}}, indent=2))
+    else:
+        _show(facts, found)
+
+
+def _network_of(space: str, architecture: str | None, settings: dict[str, Any]) -> tuple[Any, str]:
+    """A factory of one network and no text, or no factory and the text of an architecture of a space."""
+    from foresee.seeds import stream
+    from foresee.spaces import base
+    from foresee.spaces.own import load_object
+
+    if ":" in space:
+        made = load_object(space)
+        if not _asks(made):
+            if architecture is not None:
+                raise InputError(f"{space} makes one network and has no choices: leave the architecture out")
+            return made, ""
+    found = base.get(space, **settings)
+    return None, str(found.parse(architecture) if architecture else found.sample(stream(0, "sample")))
+
+
+def _asks(made: Any) -> bool:
+    """Whether a function wants to be handed `pick`; a factory needs nothing."""
+    if not callable(made) or hasattr(made, "parameters"):
+        return False
+    needed = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    parameters = inspect.signature(made).parameters.values()
+    return any(one.kind in needed and one.default is inspect.Parameter.empty for one in parameters)
+
+
+def _make(factory: Any, reference: str, seed: int) -> Any:
+    import torch
+    from torch import nn
+
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        try:
+            network = factory if isinstance(factory, nn.Module) else factory()
+        except Exception as error:
+            raise InputError(f"{reference} raised {type(error).__name__}: {error}") from error
+    if not isinstance(network, nn.Module):
+        raise InputError(f"{reference} returned {type(network).__name__}: expected a torch.nn.Module")
+    return network
+
+
+def _show(facts: dict[str, Any], found: dict[str, Any]) -> None:
+    for key, value in facts.items():
+        out.print(
+            f"[bold]{key:>12}[/bold]  {escape(f'{value:,}' if isinstance(value, int) else str(value))}",
+            soft_wrap=True,
+            highlight=False,
+        )
+    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
+    for column in ("proxy", "score", "better", "time", ""):
+        table.add_column(column, justify="right" if column in ("score", "time") else "left")
+    for name, s in found.items():
+        value = f"{s.value:.6g}" if s.ok else f"[red]{s.status}[/red]"
+        if s.ok and s.spread is not None:
+            value += f" ± {s.spread:.2g}"
+        table.add_row(name, value, s.direction, format_seconds(s.seconds), escape(s.reason))
+    out.print(table)

@@ -1,0 +1,162 @@
+"""A folder of images: one folder per class, with Pillow reading them only when they are needed.
+
+pictures/cat/1.jpg  pictures/cat/2.png  pictures/dog/a.webp        classes: cat = 0, dog = 1
+pictures/train/cat/1.jpg  ...  pictures/test/cat/9.jpg             the same, with splits
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from foresee.batch import Batch
+from foresee.data.base import SPLITS, Data, Format, Statistics, Wanted, digest, reading
+from foresee.errors import DataError, InputError
+from foresee.extras import need
+from foresee.task import Task
+
+SUFFIXES = (".png", ".jpg", ".jpeg", ".bmp", ".gif", ".webp", ".tif", ".tiff", ".ppm", ".pgm")
+#: only these decoders are tried, whatever a file claims to be
+DECODERS = ("PNG", "JPEG", "BMP", "GIF", "WEBP", "TIFF", "PPM")
+#: an image with more pixels is refused before it is decoded
+MAX_PIXELS = 64_000_000
+
+
+class Images(Data):
+    """Image files under one folder per class; the classes are the folders' names in sorted order.
+
+    Images are stretched to the task's size (bilinear, smoothed when shrinking; 32x32 where nothing is stated), in colour
+    for 3 channels and grey for 1, values 0 to 1. Statistics come from 256 evenly spaced images, so that a large folder is
+    not read for the sake of one batch.
+    """
+
+    statistics_samples = 256
+
+    def __init__(
+        self,
+        folder: str | Path,
+        task: Task | None = None,
+        *,
+        name: str | None = None,
+        classes: tuple[str, ...] | None = None,
+        normalise: bool | Statistics = True,
+        like: Data | None = None,
+    ) -> None:
+        need("PIL")
+        self.folder = Path(folder)
+        self._files, self.classes = _list(self.folder, classes)
+        task = task or Task((3, 32, 32), len(self.classes))
+        if len(task.inputs) != 3 or task.inputs[0] not in (1, 3):
+            raise InputError(
+                f"inputs {'x'.join(map(str, task.inputs))}: images give 1 or 3 channels, a height and a width"
+            )
+        if len(self.classes) > task.outputs:
+            raise DataError(f"{folder}: {len(self.classes)} classes, but the task has {task.outputs} outputs")
+        super().__init__(name or self.folder.name, task, normalise=normalise, like=like)
+
+    def __len__(self) -> int:
+        return len(self._files)
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """Of each file's path under the folder and its size in bytes; the pixels are not read for it."""
+        files = [(file.relative_to(self.folder).as_posix(), file.stat().st_size) for file, _ in self._files]
+        like = None if self.like is None else self.like.fingerprint
+        return digest("images", self.task.inputs, self.task.outputs, self.classes, self.normalise, like, files)
+
+    def read(self, indices: Tensor) -> Batch:
+        """These images, decoded now."""
+        chosen = [self._files[index] for index in indices.tolist()]
+        inputs = torch.stack([_decode(file, self.task.inputs) for file, _ in chosen])
+        return Batch(inputs, torch.tensor([label for _, label in chosen]))
+
+
+def read_folder(path: Path, wanted: Wanted) -> Images:
+    """A folder of class folders, or of the splits train, val and test that each hold them."""
+    splits = _splits(path)
+    if splits and wanted.split is None and "train" not in splits:
+        raise DataError(f"{path}: holds {', '.join(sorted(splits))} but no train; name the split")
+    if wanted.split is not None and wanted.split not in splits:
+        raise DataError(f"{path}: no split {wanted.split!r}; there is {', '.join(sorted(splits)) or 'none'}")
+
+    def make(folder: Path, like: Images | None) -> Images:
+        classes = None if like is None else like.classes
+        name = f"{path.name}/{folder.name}" if splits else path.name
+        task = wanted.task or Task(wanted.shape((3, 32, 32)), len(classes or _class_folders(folder)))
+        return Images(folder, task, name=name, classes=classes, normalise=wanted.normalise, like=like)
+
+    if not splits:
+        return make(path, None)
+    split = wanted.split or "train"
+    train = make(splits["train"], None) if split != "train" and "train" in splits else None
+    return make(splits[split], train)
+
+
+def _splits(path: Path) -> dict[str, Path]:
+    """Split -> folder, where the folders inside are called as splits and nothing else."""
+    folders = _visible_folders(path)
+    if not folders or not all(folder.name.lower() in SPLITS for folder in folders):
+        return {}
+    return {SPLITS[folder.name.lower()]: folder for folder in folders}
+
+
+def _visible_folders(path: Path) -> list[Path]:
+    with reading(path, "a folder"):
+        return sorted((p for p in path.iterdir() if p.is_dir() and not p.name.startswith(".")), key=lambda p: p.name)
+
+
+def _class_folders(path: Path) -> list[Path]:
+    folders = _visible_folders(path)
+    if not folders:
+        raise DataError(
+            f"{path}: no folders inside; expected one folder per class with images, such as {path.name}/cat/1.png"
+        )
+    return folders
+
+
+def _list(path: Path, classes: tuple[str, ...] | None) -> tuple[list[tuple[Path, int]], tuple[str, ...]]:
+    """Every image with its label, and the names of the classes."""
+    folders = _class_folders(path)
+    names = classes or tuple(folder.name for folder in folders)
+    files: list[tuple[Path, int]] = []
+    for folder in folders:
+        if folder.name not in names:
+            raise DataError(f"{folder}: a class that the training split does not have; it has {', '.join(names)}")
+        found = sorted(
+            (
+                p
+                for p in folder.rglob("*")
+                if p.suffix.lower() in SUFFIXES and not p.name.startswith(".") and p.is_file()
+            ),
+            key=lambda p: p.relative_to(path).as_posix(),
+        )
+        if not found:
+            raise DataError(f"{folder}: no images inside; expected files ending in {', '.join(SUFFIXES)}")
+        files += [(file, names.index(folder.name)) for file in found]
+    return files, names
+
+
+def _decode(path: Path, shape: tuple[int, ...]) -> Tensor:
+    """One image as float32 of `shape`, values 0 to 1."""
+    image_module: Any = need("PIL.Image")
+    channels, height, width = shape
+    with reading(path, "an image"), image_module.open(path, formats=DECODERS) as image:
+        if image.width * image.height > MAX_PIXELS:
+            raise DataError(f"{path}: {image.width}x{image.height} pixels; at most {MAX_PIXELS} are decoded")
+        if image.mode == "F":
+            raise DataError(
+                f"{path}: pixels are fractions of unknown range; save the image with 8 or 16 bits per channel"
+            )
+        if image.mode.startswith("I"):  # 16 bits per pixel: Pillow would cut off everything above 255
+            image = image_module.fromarray((np.asarray(image) >> 8).clip(0, 255).astype(np.uint8))
+        image = image.convert("RGB" if channels == 3 else "L")
+        pixels = np.asarray(image.resize((width, height), image_module.Resampling.BILINEAR), np.float32) / 255
+    return torch.from_numpy(pixels.reshape(height, width, channels)).permute(2, 0, 1).contiguous()
+
+
+IMAGES = Format("images", "a folder with one folder of images per class", lambda path: path.is_dir(), read_folder)

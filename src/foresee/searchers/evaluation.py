@@ -1,0 +1,124 @@
+"""Scoring one candidate: what a worker does, in any process.
+
+A score is a function of the architecture and the settings alone: weights and draws come from the run's seed, the same for
+all candidates of a run, so that candidates are compared under equal luck and nothing depends on order or on who worked.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import torch
+
+from foresee import data as data_room
+from foresee.batch import Batch
+from foresee.data import Data
+from foresee.proxies import base as proxies_base
+from foresee.proxies.base import Proxy, Score
+from foresee.proxies.score import scores
+from foresee.searchers.settings import SearchSettings
+from foresee.seeds import derive
+from foresee.spaces import base as spaces_base
+from foresee.spaces.base import Candidate, Space
+from foresee.task import Task
+
+
+@dataclass(frozen=True)
+class Scored:
+    """What comes back for one candidate."""
+
+    scores: tuple[Score, ...]
+    seconds: float
+
+    @property
+    def steering(self) -> Score:
+        """The score that steers the search."""
+        return self.scores[0]
+
+
+class Evaluation:
+    """From the text of an architecture to its scores. Picklable: each worker prepares its own space, data and batches.
+
+    `given` holds a space, data or batches handed over in Python, which no settings can describe.
+    """
+
+    def __init__(
+        self, settings: SearchSettings, given_space: Space[Any] | None = None, given_data: Data | None = None
+    ) -> None:
+        self.settings, self._given_space, self._given_data = settings, given_space, given_data
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {key: self.__dict__[key] for key in ("settings", "_given_space", "_given_data")}
+
+    @cached_property
+    def space(self) -> Space[Any]:
+        """The space searched in."""
+        return self._given_space or spaces_base.get(self.settings.space, **self.settings.space_settings)
+
+    @cached_property
+    def data(self) -> Data:
+        """The data the proxies look at, in the shape the networks take."""
+        if self._given_data is not None:
+            return self._given_data
+        own = data_room.load(self.settings.data)
+        if self.settings.inputs is None and self.settings.outputs is None:
+            return own
+        task = Task(self.settings.inputs or own.task.inputs, self.settings.outputs or own.task.outputs)
+        return data_room.load(self.settings.data, task=task)
+
+    @cached_property
+    def task(self) -> Task:
+        """What the networks are built for."""
+        return Task(self.settings.inputs or self.data.task.inputs, self.settings.outputs or self.data.task.outputs)
+
+    @cached_property
+    def proxies(self) -> list[Proxy]:
+        """The proxies asked for, the steering one first."""
+        return [proxies_base.get(name, self.settings.proxy_settings.get(name)) for name in self.settings.proxies]
+
+    @cached_property
+    def batches(self) -> list[Batch]:
+        """The same batches for all candidates: as many and as large as the most demanding proxy needs."""
+        size = self.settings.batch_size or max(proxy.needs.batch for proxy in self.proxies)
+        count = max(proxy.needs.batches for proxy in self.proxies)
+        return self.data.batches(count, size, seed=self.settings.seed)
+
+    @property
+    def weights_seed(self) -> int:
+        """From which every candidate's weights are drawn."""
+        return derive(self.settings.seed, "weights")
+
+    def candidate(self, text: str, **details: Any) -> Candidate:
+        """The candidate with this text, able to build its network."""
+        return Candidate(self.space, self.space.parse(text), self.task, {"weights_seed": self.weights_seed, **details})
+
+    def __call__(self, text: str) -> Scored:
+        """Build the network of this text and score it."""
+        start = time.perf_counter()
+        with _threads(self.settings.threads):
+            candidate = self.candidate(text)
+            found = scores(
+                candidate.build(),
+                self.batches,
+                self.proxies,
+                seed=self.settings.seed,
+                repeats=self.settings.repeats,
+                device=self.settings.device,
+            )
+        return Scored(tuple(found.values()), time.perf_counter() - start)
+
+
+@contextmanager
+def _threads(count: int) -> Iterator[None]:
+    """Fixed torch threads: sums are rounded the same way whatever engine runs them."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(count)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)

@@ -1,0 +1,182 @@
+"""The loop of a search on a space that costs nothing."""
+
+from __future__ import annotations
+
+import json
+import random
+
+import pytest
+import torch
+from torch import nn
+
+import foresee as fs
+from foresee.errors import InfeasibleError, InputError, RunError, SettingsMismatchError, UnknownNameError
+from foresee.runs import Event, read
+from foresee.searchers import SearchSettings, run_search
+
+
+def small_net(pick):
+    width = pick("width", [2, 3, 4, 5, 6, 7, 8])
+    depth = pick("depth", [1, 2, 3])
+    layers = [nn.Flatten(), nn.Linear(12, width), nn.ReLU()]
+    for _ in range(depth - 1):
+        layers += [nn.Linear(width, width), nn.ReLU()]
+    return nn.Sequential(*layers, nn.Linear(width, 2))
+
+
+def fragile_net(pick):
+    width = pick("width", [2, 3, 4, 5])
+    if width == 4 and not torch.empty(0).is_meta:
+        raise RuntimeError("four is unlucky")
+    return nn.Sequential(nn.Flatten(), nn.Linear(12, width), nn.Linear(width, 2))
+
+
+def go(out=None, **changes):
+    settings = {
+        "space": f"{__name__}:small_net",
+        "proxies": ["params"],
+        "searcher": "evolution",
+        "searcher_settings": {"population": 4, "sample": 2},
+        "evaluations": 12,
+        "data": "synthetic",
+        "inputs": [3, 2, 2],
+        "outputs": 2,
+        **changes,
+    }
+    kept = {key: settings.pop(key) for key in ("engine", "workers", "resume", "observers") if key in settings}
+    return run_search(SearchSettings.from_json(settings), out=out, **kept)
+
+
+def essence(record):
+    """All that must not depend on engine, interruption or time."""
+    return [
+        (
+            *(c.id, c.architecture, c.identity, c.parent, c.status, c.reason, c.merit, dict(c.counts), c.attempts),
+            *((s.proxy, s.value, s.status, s.seed) for s in c.scores.values()),
+        )
+        for c in record.candidates
+    ]
+
+
+def test_finds_the_largest_net_within_the_limit():
+    run = go(evaluations=21, limits={"params": {"max": 120}})
+    params = [c.counts["params"] for c in run.record.candidates]
+    assert max(params) <= 120
+    assert run.record.best.counts["params"] == max(params)
+    assert run.best.build()(torch.zeros(1, 3, 2, 2)).shape == (1, 2)
+
+
+def test_every_architecture_once_then_it_stops():
+    events: list[Event] = []
+    run = go(evaluations=100, observers=[events.append])
+    assert len(run.record.candidates) == 21
+    assert len({c.identity for c in run.record.candidates}) == 21
+    assert "exhausted" in {event.kind for event in events}
+    assert run.status == "finished"
+
+
+def test_a_limit_that_nothing_meets_names_the_nearest_miss():
+    with pytest.raises(InfeasibleError, match=r'params ≤ 10 .*"width":2.* with params 32'):
+        go(limits={"params": {"max": 10}})
+
+
+def test_same_seed_same_run_other_seed_other_run():
+    assert essence(go(seed=3).record) == essence(go(seed=3).record)
+    assert essence(go(seed=3).record) != essence(go(seed=4).record)
+
+
+def test_processes_give_what_serial_gives():
+    assert essence(go().record) == essence(go(engine="processes", workers=2).record)
+
+
+def test_an_existing_run_is_never_overwritten(tmp_path):
+    go(tmp_path / "r")
+    before = (tmp_path / "r" / "run.sqlite").read_bytes()
+    with pytest.raises(RunError, match="--resume"):
+        go(tmp_path / "r")
+    assert (tmp_path / "r" / "run.sqlite").read_bytes() == before
+
+
+def test_resume_starts_where_there_is_nothing_and_ends_where_all_is_done(tmp_path):
+    first = go(tmp_path / "r", resume=True)
+    again = go(tmp_path / "r", resume=True)
+    assert essence(first.record) == essence(again.record)
+
+
+def test_other_settings_are_refused_with_the_difference(tmp_path):
+    go(tmp_path / "r")
+    with pytest.raises(SettingsMismatchError, match=r"seed: 5 here, 0 in the run") as caught:
+        go(tmp_path / "r", resume=True, seed=5, limits={"params": {"max": 100}})
+    assert "limits.params.max: 100 here, unset in the run" in str(caught.value)
+
+
+@pytest.mark.parametrize("when", [0, 1, 5, 9, 12])
+def test_interrupted_and_resumed_equals_never_stopped(tmp_path, when):
+    whole = go(tmp_path / "whole")
+
+    def interrupt(event):
+        if event.kind == "scored" and event.done >= when:
+            raise KeyboardInterrupt
+
+    if when < 12:
+        with pytest.raises(KeyboardInterrupt):
+            go(tmp_path / "r", observers=[interrupt])
+        assert read(tmp_path / "r").status == "interrupted"
+    resumed = go(tmp_path / "r", resume=True)
+    assert essence(resumed.record) == essence(whole.record)
+    assert json.loads((tmp_path / "r" / "best.json").read_text()) == json.loads(
+        (tmp_path / "whole" / "best.json").read_text()
+    )
+
+
+def test_a_network_that_cannot_be_built_is_a_failed_candidate_with_its_reason():
+    run = go(space=f"{__name__}:fragile_net", searcher="random", searcher_settings={}, evaluations=4)
+    failed = [c for c in run.record.candidates if c.status == "failed"]
+    assert all("unlucky" in c.reason for c in failed)
+    assert run.status == "finished"
+
+
+def test_best_builds_in_python_and_from_json(tmp_path):
+    run = go(tmp_path / "r")
+    network = fs.build(tmp_path / "r")
+    torch.manual_seed(0)
+    x = torch.randn(2, 3, 2, 2)
+    assert torch.equal(network(x), run.best.build()(x))
+    assert fs.Run.open(tmp_path / "r").best.architecture == run.best.architecture
+
+
+def test_search_takes_tensors_and_spaces():
+    space = fs.spaces.own(small_net)
+    inputs, labels = torch.randn(8, 3, 2, 2), torch.randint(0, 2, (8,))
+    run = fs.search(space, "grad_norm", "random", evaluations=3, data=(inputs, labels))
+    assert len(run.record.scored) == 3
+    assert run.best.build()(inputs).shape == (8, 2)
+
+
+def test_bad_names_and_values_are_named():
+    with pytest.raises(UnknownNameError, match="did you mean evolution"):
+        go(searcher="evolutoin")
+    with pytest.raises(UnknownNameError, match="proxy"):
+        go(proxies=["parms"])
+    with pytest.raises(InputError, match="population"):
+        go(searcher_settings={"population": 0})
+    with pytest.raises(InputError, match="unexpected keyword"):
+        go(searcher_settings={"popluation": 10})
+
+
+def test_observers_see_every_candidate_once():
+    events: list[Event] = []
+    go(observers=[events.append])
+    assert [e.candidate for e in events if e.kind == "scored"] == list(range(12))
+    assert events[-1].kind == "finished"
+    merits = [e.details["merit"] for e in events if e.kind == "best"]
+    assert merits == sorted(merits)
+
+
+def test_rng_streams_do_not_leak_into_the_global_state():
+    random.seed(1)
+    torch.manual_seed(1)
+    before = (random.getstate(), torch.get_rng_state())
+    go()
+    assert random.getstate() == before[0]
+    assert torch.equal(torch.get_rng_state(), before[1])
