@@ -103,6 +103,10 @@ class Searcher(ABC):
         for result in results:
             self.learn(result)
 
+    def recall(self, architecture: str, counts: Counts) -> None:
+        """What an architecture (by its text) was counted at before: saves counting it again when a run is replayed."""
+        self._counts[architecture] = counts
+
     def _next(self) -> Proposal | None:
         rng = stream(self.seed, "ask", self._asked)
         for attempt in range(self._draws):

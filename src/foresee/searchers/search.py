@@ -29,7 +29,7 @@ from foresee.runs.store import Store
 from foresee.searchers.base import Proposal, Result, Searcher, make
 from foresee.searchers.evaluation import Evaluation, Scored
 from foresee.searchers.settings import SearchSettings
-from foresee.spaces.base import Candidate, Space
+from foresee.spaces.base import Candidate, Counts, Space
 
 
 @dataclass(frozen=True)
@@ -209,6 +209,8 @@ class _Session:
             announce,
         )
         self.stored = {row.id: row for row in store.candidates()}
+        for row in self.stored.values():
+            searcher.recall(row.architecture, Counts(**row.counts))
         self.waiting: dict[int, Proposal] = {}
         self.results: dict[int, Result] = {}
         self.asked = self.told = self.done = 0

@@ -1,0 +1,116 @@
+"""What was asked: the settings of a run, read with tolerance for what is missing or of another shape."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from foresee.quantities import format_quantity
+from foresee.runs.record import Record
+
+#: sides of a limit; above and below leave the bound itself out
+SIGNS = {"min": "≥", "above": ">", "max": "≤", "below": "<"}
+
+
+def read_limits(settings: Mapping[str, Any]) -> dict[str, dict[str, float]]:
+    """Limits by count, as `{"params": {"max": 600000.0}}`; what is not a number is left out.
+
+    The sides are min and max, and above and below where the bound itself is not allowed.
+
+    >>> read_limits({"limits": {"params": {"max": 600000}, "macs": 5e7}})
+    {'params': {'max': 600000.0}, 'macs': {'max': 50000000.0}}
+    """
+    limits = settings.get("limits")
+    found: dict[str, dict[str, float]] = {}
+    for name, limit in limits.items() if isinstance(limits, Mapping) else ():
+        sides = limit if isinstance(limit, Mapping) else {"max": limit}
+        numbers = {side: float(sides[side]) for side in SIGNS if _is_number(sides.get(side))}
+        if numbers:
+            found[str(name)] = numbers
+    return found
+
+
+def limit_text(name: str, limit: Mapping[str, float]) -> str:
+    """A limit for people.
+
+    >>> limit_text("params", {"max": 600000.0})
+    'params ≤ 600 k'
+    """
+    return ", ".join(f"{name} {SIGNS[side]} {format_quantity(bound)}" for side, bound in limit.items())
+
+
+def bounds(count: str, limits: Mapping[str, Mapping[str, float]]) -> tuple[float | None, float | None]:
+    """Least and most of a count that the limits allow; a limit on FLOPs bounds MACs, at two per MAC.
+
+    >>> bounds("macs", {"flops": {"max": 2e8}})
+    (None, 100000000.0)
+    """
+    sides = [(side, bound) for side, bound in limits.get(count, {}).items()]
+    if count == "macs":
+        sides += [(side, bound / 2) for side, bound in limits.get("flops", {}).items()]
+    low = [bound for side, bound in sides if side in ("min", "above")]
+    high = [bound for side, bound in sides if side in ("max", "below")]
+    return max(low, default=None), min(high, default=None)
+
+
+def flatten(plain: Mapping[str, Any], prefix: str = "") -> tuple[tuple[str, str], ...]:
+    """Nested settings as dotted names with their values in text; empty tables are left out.
+
+    >>> flatten({"seed": 1, "task": {"outputs": 10}})
+    (('seed', '1'), ('task.outputs', '10'))
+    """
+    pairs: list[tuple[str, str]] = []
+    for key, value in plain.items():
+        if isinstance(value, Mapping):
+            pairs += flatten(value, f"{prefix}{key}.")
+        else:
+            text = value if isinstance(value, str) else json.dumps(value, default=str, ensure_ascii=False)
+            pairs.append((f"{prefix}{key}", text))
+    return tuple(pairs)
+
+
+def read_task(record: Record) -> tuple[tuple[int, ...], int | None]:
+    """Input shape and outputs of the networks, from wherever the record tells them; () and None where it does not."""
+    for source in (record.settings.get("task"), record.environment.get("task"), record.settings):
+        if isinstance(source, Mapping) and isinstance(source.get("inputs"), list | tuple):
+            return tuple(source["inputs"]), whole(source.get("outputs"))
+    return (), None
+
+
+def asked(record: Record, limits: Mapping[str, Mapping[str, float]]) -> tuple[tuple[str, str], ...]:
+    """The question of the run in a few lines; what the record does not say is left out."""
+    settings = record.settings
+    inputs, outputs = read_task(record)
+    lines = {
+        "Space": _text(settings.get("space")),
+        "Searcher": _text(settings.get("searcher")),
+        "Proxies": ", ".join(proxy_names(record)),
+        "Limits": ", ".join(limit_text(name, limit) for name, limit in limits.items()) or "none",
+        "Evaluations": _text(settings.get("evaluations")),
+        "Seed": _text(settings.get("seed")),
+        "Data": _text(settings.get("data")),
+        "Task": f"{' × '.join(map(str, inputs))} → {outputs or '?'} outputs" if inputs else "",
+    }
+    return tuple((label, text) for label, text in lines.items() if text)
+
+
+def proxy_names(record: Record) -> tuple[str, ...]:
+    """Proxies of the run: those asked for, in their order, then any other that left a score."""
+    asked = record.settings.get("proxies") or ()
+    names = [asked] if isinstance(asked, str) else [str(name) for name in asked]
+    return tuple(dict.fromkeys([*names, *(name for c in record.candidates for name in c.scores)]))
+
+
+def whole(value: object) -> int | None:
+    """The value if it is a whole number."""
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+
+
+def _text(value: object) -> str:
+    return "" if value is None else str(value)
