@@ -71,4 +71,4 @@ def _terminate(*_: Any) -> NoReturn:
 
 def _register_commands() -> None:
     """Each command is one file; importing it registers it."""
-    from foresee.cli import doctor, listings, report, score, search  # noqa: F401
+    from foresee.cli import doctor, latency, listings, report, score, search  # noqa: F401

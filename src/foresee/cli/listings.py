@@ -18,9 +18,24 @@ _Json = Annotated[bool, typer.Option("--json", help="print JSON")]
 
 
 @app.command()
-def spaces(pattern: _Pattern = "*", as_json: _Json = False) -> None:
+def spaces(
+    pattern: _Pattern = "*",
+    as_json: _Json = False,
+    named: Annotated[bool, typer.Option("--named", help="list the published architectures of the space")] = False,
+) -> None:
     """List the spaces: what can be built."""
     from foresee.spaces import spaces as registry
+
+    if named:
+        _list(
+            [
+                {"name": name, "space": kind, "architecture": str(architecture)}
+                for kind in _matching(registry, pattern)
+                for name, architecture in registry[kind]().named.items()
+            ],
+            as_json,
+        )
+        return
 
     rows: list[dict[str, Any]] = []
     for name in _matching(registry, pattern):
@@ -94,6 +109,9 @@ def _matching(registry: Any, pattern: str) -> list[str]:
 def _list(rows: list[dict[str, Any]], as_json: bool) -> None:
     if as_json:
         print(json.dumps(rows, indent=2, default=str))
+        return
+    if not rows:
+        out.print("none")
         return
     table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
     for key in rows[0]:

@@ -10,7 +10,7 @@ from typing import Any
 
 from foresee.budgets import QUANTITIES
 from foresee.errors import InputError
-from foresee.quantities import parse_quantity
+from foresee.quantities import parse_duration, parse_quantity
 from foresee.registry import tidy
 
 
@@ -54,7 +54,7 @@ def parse_limits(**given: str | None) -> dict[str, dict[str, float]]:
         side, _, quantity = option.partition("_")
         assert quantity in QUANTITIES
         try:
-            bound = parse_quantity(text)
+            bound = parse_duration(text) if quantity == "latency" else parse_quantity(text)
         except InputError as error:
             raise InputError(f"--{option.replace('_', '-')}: {error}") from error
         limits.setdefault(quantity, {})[side] = int(bound) if bound == int(bound) else bound

@@ -40,6 +40,16 @@ def search(
     min_macs: Annotated[str | None, typer.Option(help="such as 10M")] = None,
     max_flops: Annotated[str | None, typer.Option(help="two per MAC")] = None,
     min_flops: Annotated[str | None, typer.Option(help="two per MAC")] = None,
+    max_memory: Annotated[
+        str | None, typer.Option(help="bytes of stored activations, such as 500M; see --memory-batch")
+    ] = None,
+    max_latency: Annotated[
+        str | None, typer.Option(help="one forward at batch 1 here, such as 8ms; see --latency-table")
+    ] = None,
+    max_layers: Annotated[str | None, typer.Option(help="convolutions and linear layers")] = None,
+    min_layers: Annotated[str | None, typer.Option(help="convolutions and linear layers")] = None,
+    memory_batch: Annotated[int | None, typer.Option(help="samples per batch that --max-memory is for")] = None,
+    latency_table: Annotated[Path | None, typer.Option(help="sum latency from this table (`foresee latency`)")] = None,
     set_: Annotated[
         list[str] | None, typer.Option("--set", help="name.key=value: a setting of a space, proxy or searcher")
     ] = None,
@@ -52,7 +62,7 @@ def search(
     ] = None,
     out_: Annotated[Path, typer.Option("--out", help="the run's folder")] = Path("runs/search"),
     resume: Annotated[bool, typer.Option("--resume", help="go on with the run in --out, or start it")] = False,
-    engine: Annotated[str, typer.Option(help="serial or processes; the result is the same")] = "serial",
+    engine: Annotated[str, typer.Option(help="serial or processes; the result is the same")] = "processes",
     workers: Annotated[
         int | None, typer.Option(help="processes of the processes engine; by default one per core")
     ] = None,
@@ -78,6 +88,8 @@ def search(
         "outputs": outputs,
         "batch_size": batch_size,
         "repeats": repeats,
+        "memory_batch": memory_batch,
+        "latency_table": None if latency_table is None else str(latency_table),
         "threads": threads,
         "device": device,
         "limits": parse_limits(
@@ -87,6 +99,10 @@ def search(
             min_macs=min_macs,
             max_flops=max_flops,
             min_flops=min_flops,
+            max_memory=max_memory,
+            max_latency=max_latency,
+            max_layers=max_layers,
+            min_layers=min_layers,
         )
         or None,
     }

@@ -50,7 +50,7 @@ class Meter:
     """A count of the best candidate and the share of its upper limit that it takes (None without a limit)."""
 
     label: str
-    value: int
+    value: float
     most: float | None
 
     @property

@@ -45,7 +45,7 @@ class Entry:
     identity: str
     value: float
     merit: float
-    counts: Mapping[str, int]
+    counts: Mapping[str, float]
     seconds: float
     elapsed: float
     parent: int | None
@@ -80,7 +80,7 @@ class Tradeoff:
 
     count: str
     ids: tuple[int, ...]
-    costs: tuple[int, ...]
+    costs: tuple[float, ...]
     values: tuple[float, ...]
     front: tuple[int, ...]
     least: float | None

@@ -26,7 +26,8 @@ class CandidateRow:
     """One candidate, as stored.
 
     `status` is "asked" (proposed, not scored yet), "scored", or "failed" (with the reason). `merit` is what the searcher
-    is told: more is better, None where there is none. `counts` holds whole numbers such as params and macs.
+    is told: more is better, None where there is none. `counts` holds what the network costs: params, macs, and whatever
+    else was limited.
     """
 
     id: int
@@ -36,7 +37,7 @@ class CandidateRow:
     status: str
     reason: str
     merit: float | None
-    counts: Mapping[str, int]
+    counts: Mapping[str, float]
     attempts: int
     seconds: float
     started: float

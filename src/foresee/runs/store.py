@@ -136,7 +136,7 @@ class Store:
         architecture: str,
         identity: str,
         parent: int | None,
-        counts: Mapping[str, int],
+        counts: Mapping[str, float],
     ) -> None:
         """A candidate was proposed."""
         with self._transaction() as db:

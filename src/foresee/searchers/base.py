@@ -16,15 +16,17 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from foresee.budgets import Limits
+from foresee.budgets import Clock, Costs, Limits
 from foresee.errors import InfeasibleError, InputError
 from foresee.registry import Registry
 from foresee.seeds import stream
-from foresee.spaces.base import Counts, Space
+from foresee.spaces.base import Space
 from foresee.task import Task
 
 #: draws for one candidate before the whole space is looked at (or given up, where it cannot be listed)
 DRAWS = 2000
+#: after so many draws in vain, each further draw is also walked towards the limits, at most so many steps
+PLAIN, STEPS = 30, 200
 #: spaces up to this size are looked at as a whole when draws find nothing
 LISTED = 100_000
 
@@ -36,7 +38,7 @@ class Proposal:
     id: int
     architecture: Any
     identity: str
-    counts: Counts
+    costs: Costs
     parent: int | None = None
 
 
@@ -64,8 +66,12 @@ class Searcher(ABC):
         self.space, self.task, self.limits, self.seed = space, task, limits, seed
         self._asked = 0
         self._seen: set[str] = set()
-        self._nearest: tuple[float, Any, Counts] | None = None
-        self._counts: dict[str, Counts] = {}
+        self._nearest: tuple[float, Any] | None = None
+        self._costs: dict[str, Costs] = {}
+        self._known: dict[str, dict[str, float]] = {}
+        self._drawn = 0
+        #: how costs beyond the formulas are found; the search may hand over its own
+        self.clock, self.memory_batch = Clock(), 1
 
     # -- for subclasses -----------------------------------------------------------------------------------------------
     @abstractmethod
@@ -103,15 +109,30 @@ class Searcher(ABC):
         for result in results:
             self.learn(result)
 
-    def recall(self, architecture: str, counts: Counts) -> None:
-        """What an architecture (by its text) was counted at before: saves counting it again when a run is replayed."""
-        self._counts[architecture] = counts
+    def recall(self, architecture: str, costs: dict[str, float]) -> None:
+        """What an architecture (by its text) was found to cost before: saves finding it again when a run is replayed."""
+        self._known[architecture] = costs
+
+    @property
+    def acceptance(self) -> float:
+        """Share of the draws that were handed out; the others were known already or outside the limits."""
+        return self._asked / self._drawn if self._drawn else 1.0
+
+    def costs(self, architecture: Any) -> Costs:
+        """What an architecture costs, each quantity found once."""
+        text = str(architecture)
+        if text not in self._costs:
+            known = dict(self._known.get(text, {}))
+            self._costs[text] = Costs(self.space, architecture, self.task, self.memory_batch, self.clock, known)
+        return self._costs[text]
 
     def _next(self) -> Proposal | None:
         rng = stream(self.seed, "ask", self._asked)
         for attempt in range(self._draws):
             architecture, parent = self.propose(rng, attempt)
             proposal = self._admit(architecture, parent)
+            if proposal is None and attempt >= PLAIN and self.limits:
+                proposal = self._admit(self._walk(architecture, rng), parent)
             if proposal is not None:
                 return proposal
         left = self._all_left()
@@ -120,6 +141,19 @@ class Searcher(ABC):
         if not self._seen:
             raise InfeasibleError(self._explain())
         return None
+
+    def _walk(self, architecture: Any, rng: random.Random) -> Any:
+        """Mutate towards the limits: a step is kept when it does not lead away. Finds feasible points that are rare."""
+        miss = self._miss(architecture)
+        for _ in range(STEPS):
+            if not miss:
+                break
+            step = self.space.mutate(architecture, rng)
+            self._drawn += 1
+            there = self._miss(step)
+            if there <= miss:
+                architecture, miss = step, there
+        return architecture
 
     @property
     def _draws(self) -> int:
@@ -131,28 +165,22 @@ class Searcher(ABC):
         return self.space.enumerable and (self.space.size or 0) <= LISTED
 
     def _admit(self, architecture: Any, parent: int | None) -> Proposal | None:
+        self._drawn += 1
         identity = self.space.canonical(architecture)
-        if identity in self._seen or not self._feasible(architecture):
+        if identity in self._seen or self._miss(architecture):
             return None
         self._seen.add(identity)
-        proposal = Proposal(self._asked, architecture, identity, self._count(architecture), parent)
+        proposal = Proposal(self._asked, architecture, identity, self.costs(architecture), parent)
         self._asked += 1
         return proposal
 
-    def _feasible(self, architecture: Any) -> bool:
+    def _miss(self, architecture: Any) -> float:
         if not self.limits:
-            return True
-        counts = self._count(architecture)
-        miss = self.limits.miss(counts)
+            return 0.0
+        miss = self.limits.miss(self.costs(architecture))
         if miss and (self._nearest is None or miss < self._nearest[0]):
-            self._nearest = (miss, architecture, counts)
-        return not miss
-
-    def _count(self, architecture: Any) -> Counts:
-        text = str(architecture)
-        if text not in self._counts:
-            self._counts[text] = self.space.counts(architecture, self.task)
-        return self._counts[text]
+            self._nearest = (miss, architecture)
+        return miss
 
     def _all_left(self) -> list[Any]:
         """Every new feasible architecture, one per identity, where the space can be listed."""
@@ -161,18 +189,18 @@ class Searcher(ABC):
         left: dict[str, Any] = {}
         for architecture in self.space.enumerate():
             identity = self.space.canonical(architecture)
-            if identity not in self._seen and self._feasible(architecture):
+            if identity not in self._seen and not self._miss(architecture):
                 left.setdefault(identity, architecture)
         return list(left.values())
 
     def _explain(self) -> str:
-        looked = f"all {self.space.size or ''} architectures" if self._listable else f"{DRAWS:,} draws"
+        looked = f"all {self.space.size or ''} architectures" if self._listable else f"{self._drawn:,} draws"
         if self._nearest is None:
             return f"space {self.space.name}: no architecture found in {looked}"
-        _, architecture, counts = self._nearest
+        _, architecture = self._nearest
         return (
             f"no architecture of {self.space.name} meets {self.limits} (looked at {looked}); the nearest miss is "
-            f"{architecture} with {self.limits.explain(counts)}"
+            f"{architecture} with {self.limits.explain(self.costs(architecture))}"
         )
 
 

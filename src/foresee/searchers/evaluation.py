@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -58,7 +58,12 @@ class Evaluation:
     @cached_property
     def space(self) -> Space[Any]:
         """The space searched in."""
-        return self._given_space or spaces_base.get(self.settings.space, **self.settings.space_settings)
+        if self._given_space is not None:
+            return self._given_space
+        settings = dict(self.settings.space_settings)
+        if ":" in self.settings.space:
+            settings.setdefault("task", self.task.to_json())  # an own space may build for a task: let it know which
+        return spaces_base.get(self.settings.space, **settings)
 
     @cached_property
     def data(self) -> Data:
@@ -68,13 +73,17 @@ class Evaluation:
         own = data_room.load(self.settings.data)
         if self.settings.inputs is None and self.settings.outputs is None:
             return own
-        task = Task(self.settings.inputs or own.task.inputs, self.settings.outputs or own.task.outputs)
-        return data_room.load(self.settings.data, task=task)
+        return data_room.load(self.settings.data, task=self._fitted(own.task))
 
     @cached_property
     def task(self) -> Task:
         """What the networks are built for."""
-        return Task(self.settings.inputs or self.data.task.inputs, self.settings.outputs or self.data.task.outputs)
+        return self._fitted(self.data.task)
+
+    def _fitted(self, task: Task) -> Task:
+        """The data's task with what the settings ask for instead."""
+        inputs, outputs = self.settings.inputs or task.inputs, self.settings.outputs or task.outputs
+        return replace(task, inputs=inputs, outputs=outputs)
 
     @cached_property
     def proxies(self) -> list[Proxy]:

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from foresee.batch import as_batches
-from foresee.budgets import Limit, Limits
+from foresee.budgets import Clock, LatencyTable, Limit, Limits
 from foresee.data import Data, GivenBatches
 from foresee.errors import InputError, RunError, SettingsMismatchError
 from foresee.proxies.base import Proxy
@@ -29,7 +29,7 @@ from foresee.runs.store import Store
 from foresee.searchers.base import Proposal, Result, Searcher, make
 from foresee.searchers.evaluation import Evaluation, Scored
 from foresee.searchers.settings import SearchSettings
-from foresee.spaces.base import Candidate, Counts, Space
+from foresee.spaces.base import Candidate, Space
 
 
 @dataclass(frozen=True)
@@ -167,6 +167,9 @@ def run_search(
         dict(settings.searcher_settings),
     )
     evaluation.batches  # noqa: B018
+    searcher.memory_batch = settings.memory_batch
+    table = LatencyTable.load(settings.latency_table) if settings.latency_table else None
+    searcher.clock = Clock(settings.device, settings.threads, table)
     facts = environment(
         device=settings.device, data_fingerprint=evaluation.data.fingerprint, task=evaluation.task.to_json()
     )
@@ -175,6 +178,9 @@ def run_search(
         store = _open_store(folder, settings, facts, resume, stack)
         announce = Announcer(observers)
         engine_made = stack.enter_context(engines.make(engine, evaluation, workers))
+        # A measured latency cannot be measured again to the last digit: a run keeps what it saw, so that it replays.
+        searcher.clock.known.update(store.get("latency", {}))
+        searcher.clock.note = lambda identity, seconds: store.set("latency", searcher.clock.known)
         session = _Session(settings, searcher, store, engine_made, announce)
         store.set("status", "running")
         try:
@@ -188,10 +194,10 @@ def run_search(
             raise
         store.set("status", "finished")
         store.set("searcher_state", searcher.state())
-        store.log("finished")
+        store.log("finished", acceptance=searcher.acceptance)
         run = Run(store.record(), folder.path if folder else None, space)
         _write_best(folder, run)
-        announce(session.event("finished"))
+        announce(session.event("finished", acceptance=searcher.acceptance))
         return run
 
 
@@ -210,7 +216,8 @@ class _Session:
         )
         self.stored = {row.id: row for row in store.candidates()}
         for row in self.stored.values():
-            searcher.recall(row.architecture, Counts(**row.counts))
+            searcher.recall(row.architecture, {name: float(value) for name, value in row.counts.items()})
+        self.recorded = list(dict.fromkeys(["params", "macs", *searcher.limits.quantities]))
         self.waiting: dict[int, Proposal] = {}
         self.results: dict[int, Result] = {}
         self.asked = self.told = self.done = 0
@@ -252,7 +259,7 @@ class _Session:
             self._note(proposal, row.merit, replayed=True)
             return True
         if row is None:
-            counts = {"params": proposal.counts.params, "macs": proposal.counts.macs}
+            counts = {name: _count(proposal.costs[name]) for name in self.recorded}
             self.store.add_candidate(
                 proposal.id, architecture=text, identity=proposal.identity, parent=proposal.parent, counts=counts
             )
@@ -327,6 +334,11 @@ def _check_same(folder: RunFolder, settings: SearchSettings, facts: Mapping[str,
             differences.append(f"{key}: {facts.get(key)} here, {before.get(key)} in the run")
     if differences:
         raise SettingsMismatchError(f"{folder.path} was run with other settings: {'; '.join(differences)}")
+
+
+def _count(value: float) -> float:
+    """Whole numbers stay whole in the store; latency is a fraction."""
+    return int(value) if value == int(value) else value
 
 
 def _write_best(folder: RunFolder | None, run: Run) -> None:

@@ -35,6 +35,8 @@ class SearchSettings:
         outputs: outputs of the networks; by default the data's classes.
         batch_size: samples per batch; by default what the proxies need.
         repeats: draws (and initialisations) to average a score over.
+        memory_batch: samples per batch that a limit on memory is for.
+        latency_table: file made by `foresee latency`; without it latency is measured.
         window: how many candidates may be asked for ahead of the results told; also how many can be scored at once.
         threads: torch threads per worker; rounding depends on it, so it belongs to the settings.
         device: where networks are scored.
@@ -54,6 +56,8 @@ class SearchSettings:
     outputs: int | None = None
     batch_size: int | None = None
     repeats: int = 1
+    memory_batch: int = 1
+    latency_table: str | None = None
     window: int = 8
     threads: int = 1
     device: str = "cpu"
@@ -66,7 +70,7 @@ class SearchSettings:
             raise InputError("proxies: at least one is needed")
         if len(set(self.proxies)) < len(self.proxies):
             raise InputError(f"proxies {', '.join(self.proxies)}: one is named twice")
-        for name in ("evaluations", "repeats", "window", "threads", "batch_size"):
+        for name in ("evaluations", "repeats", "window", "threads", "batch_size", "memory_batch"):
             value = getattr(self, name)
             if value is not None and value < 1:
                 raise InputError(f"{name} = {value}: at least 1 is needed")
@@ -111,19 +115,18 @@ class SearchSettings:
         ]
 
 
-_NUMBERS = ("evaluations", "seed", "outputs", "batch_size", "repeats", "window", "threads")
+_NUMBERS = ("evaluations", "seed", "outputs", "batch_size", "repeats", "memory_batch", "window", "threads")
 _TABLES = ("space_settings", "proxy_settings", "searcher_settings", "limits")
 _KINDS: dict[str, tuple[type | tuple[type, ...], str]] = {
     "space": (str, "a name"),
     "searcher": (str, "a name"),
     "data": (str, "a name or path"),
+    "latency_table": (str, "a path"),
     "device": (str, "a device such as cpu or cuda"),
     "proxies": ((list, tuple), "a list of names"),
     "inputs": ((list, tuple), "a list of sizes such as [3, 32, 32]"),
-    **dict.fromkeys(
-        ("evaluations", "seed", "outputs", "batch_size", "repeats", "window", "threads"), (int, "a whole number")
-    ),
-    **dict.fromkeys(("space_settings", "proxy_settings", "searcher_settings", "limits"), (Mapping, "a table")),
+    **dict.fromkeys(_NUMBERS, (int, "a whole number")),
+    **dict.fromkeys(_TABLES, (Mapping, "a table")),
 }
 
 

@@ -1,0 +1,217 @@
+"""What a proxy is: a small pure function from a probe to a number, with a declaration of what it needs.
+
+    @proxy("snip", needs=Needs(labels=True, gradients=1), paper="...", equation="...", cost="1 forward + backward")
+    def snip(probe: Probe) -> Tensor:
+        ...
+
+The body is the formula. It asks the probe for looks (features, gradients, ...), each computed once and shared by all
+proxies of the call, and returns a scalar tensor. It never touches the network itself. When it does not apply it raises
+`UnsupportedError` with the reason; the caller turns that, NaN and running out of memory into a `Score` with a status.
+"""
+
+from __future__ import annotations
+
+import inspect
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Literal, get_args
+
+from foresee.errors import InputError, UnknownNameError
+from foresee.proxies.initialise import check as check_initialisation
+from foresee.registry import Registry, tidy
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+    from foresee.proxies.probe import Probe
+
+Status = Literal["ok", "nan", "rank_deficient", "unsupported", "out_of_memory", "failed"]
+Direction = Literal["higher", "lower"]
+STATUSES: tuple[str, ...] = get_args(Status)
+
+
+class RankDeficientError(ArithmeticError):
+    """A matrix that a formula needs the determinant or inverse of is singular; a score turns it into its status.
+
+    Any other `ArithmeticError` that a formula raises (a `FloatingPointError` with the reason) becomes the status `nan`.
+    """
+
+
+@dataclass(frozen=True)
+class Score:
+    """One number for one network, or a status with its reason. Never a magic number.
+
+    `direction` says which way is better. `spread` is the standard deviation over `repeats` draws. `parts` are the
+    numbers the value was made from, by name.
+    """
+
+    proxy: str
+    value: float | None
+    status: Status = "ok"
+    reason: str = ""
+    direction: Direction = "higher"
+    seconds: float = 0.0
+    peak_bytes: int = 0
+    seed: int = 0
+    repeats: int = 1
+    spread: float | None = None
+    parts: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def ok(self) -> bool:
+        """Whether there is a value."""
+        return self.status == "ok"
+
+    @property
+    def merit(self) -> float:
+        """The value turned so that more is better; minus infinity where there is none."""
+        if self.value is None or not math.isfinite(self.value):
+            return -math.inf
+        return self.value if self.direction == "higher" else -self.value
+
+    def __str__(self) -> str:
+        return (
+            f"{self.proxy} = {self.value:.6g}"
+            if self.value is not None
+            else f"{self.proxy}: {self.status} ({self.reason})"
+        )
+
+
+@dataclass(frozen=True)
+class Needs:
+    """What a proxy asks for, so that its cost is known before it is spent.
+
+    `batch` is the sample count the paper uses for one batch, `batches` how many of them. `looks` are the looks of the probe
+    that the formula reads by default, as `pass.look` ("sample.features", "batch.gradients", "batches.gradients"): proxies of
+    one call that read the same pass share it. A look that is not declared is still there for the asking, in one more pass.
+    """
+
+    labels: bool = False
+    data: bool = True
+    backward: bool = False
+    batches: int = 1
+    batch: int = 1
+    looks: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        if not self.data:
+            return "no data"
+        size = f"{self.batches} x {self.batch}" if self.batches > 1 else f"{self.batch}"
+        words = [f"{size} sample{'s' if self.batches * self.batch > 1 else ''}"]
+        words += ["labels"] if self.labels else []
+        words += ["backward"] if self.backward else []
+        return ", ".join(words)
+
+
+@dataclass(frozen=True)
+class Proxy:
+    """A registered proxy: the formula, its declaration and its settings (with defaults).
+
+    Every proxy has the setting `initialise`: the weights the network is looked at with (see `foresee.proxies.initialise`).
+    """
+
+    name: str
+    formula: Callable[..., Tensor]
+    direction: Direction
+    needs: Needs
+    paper: str
+    equation: str
+    cost: str
+    settings: Mapping[str, Any]
+    variants: Mapping[str, Mapping[str, Any]]
+    variant: str = ""
+
+    @property
+    def full_name(self) -> str:
+        """Name with variant: `dextr:reference`."""
+        return f"{self.name}:{self.variant}" if self.variant else self.name
+
+    @property
+    def looks(self) -> tuple[str, ...]:
+        """The looks it needs, for the weights it wants: `he:batch.features`."""
+        scheme = self.settings["initialise"]
+        return self.needs.looks if scheme == "default" else tuple(f"{scheme}:{look}" for look in self.needs.looks)
+
+    @property
+    def summary(self) -> str:
+        """First line of the docstring."""
+        return (inspect.getdoc(self.formula) or "").split("\n", 1)[0]
+
+    @property
+    def text(self) -> str:
+        """The whole docstring: formula, source, shapes, needs, cost, example."""
+        return inspect.getdoc(self.formula) or ""
+
+    def with_settings(self, settings: Mapping[str, Any]) -> Proxy:
+        """The same proxy with other settings; an unknown one is named."""
+        for key in settings:
+            if key not in self.settings:
+                raise UnknownNameError(f"setting of proxy {self.name}", key, self.settings)
+        check_initialisation(settings.get("initialise", "default"))
+        return replace(self, settings={**self.settings, **settings})
+
+    def __call__(self, probe: Probe) -> Tensor:
+        """The value, a scalar tensor."""
+        settings = {key: value for key, value in self.settings.items() if key != "initialise"}
+        with probe.initialised(self.settings["initialise"]) as initialised:
+            return self.formula(initialised, **settings)
+
+
+proxies: Registry[Proxy] = Registry("proxy", group="foresee.proxies")
+
+
+def proxy(
+    name: str,
+    *,
+    direction: Direction = "higher",
+    needs: Needs | None = None,
+    paper: str,
+    equation: str = "",
+    cost: str,
+    variants: Mapping[str, Mapping[str, Any]] | None = None,
+    initialise: str = "default",
+) -> Callable[[Callable[..., Tensor]], Callable[..., Tensor]]:
+    """Register a formula. Its keyword arguments with defaults are the proxy's settings; a variant is a set of them.
+
+    `initialise` is the default of the setting of that name, which every proxy has and no formula sees.
+    """
+
+    def decorate(formula: Callable[..., Tensor]) -> Callable[..., Tensor]:
+        settings = {
+            key: parameter.default
+            for key, parameter in inspect.signature(formula).parameters.items()
+            if parameter.kind is inspect.Parameter.KEYWORD_ONLY
+        }
+        if inspect.Parameter.empty in settings.values():
+            raise InputError(f"proxy {name}: every setting needs a default")
+        if "initialise" in settings:
+            raise InputError(f"proxy {name}: `initialise` is a setting of every proxy; say it in the decorator")
+        check_initialisation(initialise)
+        settings["initialise"] = initialise
+        made = Proxy(name, formula, direction, needs or Needs(), paper, equation, cost, settings, dict(variants or {}))
+        for variant, changes in made.variants.items():
+            made.with_settings(changes)  # a variant that names an unknown setting is our own mistake: fail at import
+            if not variant.isidentifier():
+                raise InputError(f"proxy {name}: variant {variant!r} is not a name")
+        proxies.add(name, made)
+        return formula
+
+    return decorate
+
+
+def get(reference: str | Proxy, settings: Mapping[str, Any] | None = None) -> Proxy:
+    """A proxy by name or `name:variant`, with settings on top.
+
+    >>> get("params").direction
+    'higher'
+    """
+    if isinstance(reference, Proxy):
+        return reference.with_settings(settings or {})
+    name, _, variant = tidy(reference).partition(":")
+    found = proxies[name]
+    if variant:
+        if variant not in found.variants:
+            raise UnknownNameError(f"variant of proxy {name}", variant, found.variants)
+        found = replace(found.with_settings(found.variants[variant]), variant=variant)
+    return found.with_settings(settings or {})

@@ -1,0 +1,192 @@
+"""One-shot networks of DARTS cells: on every candidate edge all operations, with one set of weights.
+
+Operations are in their search form: batch norms without scale and shift, one after each pool. `inherit` gives stand-alone
+networks in this same form, which is not the form that `build` makes for training from scratch.
+"""
+
+from __future__ import annotations
+
+import re
+from abc import abstractmethod
+from collections.abc import Callable, Iterator, Sequence
+
+import torch
+from torch import Tensor, nn
+
+from foresee.errors import InputError
+from foresee.spaces.darts import network, operations
+from foresee.spaces.darts.cells import EDGES, KINDS, NODES, OPS, Architecture, Cell, discretise, within
+from foresee.spaces.darts.network import Form, Place
+from foresee.spaces.one_shot import Choice, Mixed, OneShot, Weights, is_zero, one_hot, share
+from foresee.task import Task
+
+#: what a node adds up: (input, weights of the operations on that edge, weight of the edge or None for 1)
+Terms = Callable[[str, int], Iterator[tuple[int, Tensor, Tensor | None]]]
+
+
+class MixedCell(nn.Module):
+    """A cell with all its candidate edges, in the order of `EDGES`; a node is the sum of its terms."""
+
+    def __init__(self, place: Place, form: Form, terms: Terms) -> None:
+        super().__init__()
+        self.kind, self.stride, self.terms = place.kind, place.stride, terms
+        self.preprocess = network.preprocess_both(place, affine=False)
+        self.edges = nn.ModuleList()
+        for source, _ in EDGES:
+            stride = place.stride if source < 2 else 1
+            width = place.channels // form.partial
+            made = {op: operations.make(op, width, stride, search=True) for op in OPS}
+            self.edges.append(Mixed(made, partial=form.partial, stride=stride))
+
+    def forward(self, before: Tensor, last: Tensor) -> Tensor:
+        """The two last outputs to the joined nodes."""
+        states = [self.preprocess[0](before), self.preprocess[1](last)]
+        for node in NODES:
+            total: Tensor | None = None
+            for source, weights, scale in self.terms(self.kind, node):
+                term = self.edges[EDGES.index((source, node))](states[source], weights)
+                term = term if scale is None else scale.to(term) * term
+                total = term if total is None else total + term
+            if total is None:  # nothing chosen for this node
+                total = states[0][:, :, :: self.stride, :: self.stride] * 0.0
+            states.append(total)
+        return torch.cat(states[2:], 1)
+
+
+class CellOneShot(OneShot[Architecture]):
+    """What the one-shot networks of DARTS and of NASI share: the network, and inheriting from it."""
+
+    def __init__(self, choices: Sequence[Choice], task: Task, form: Form) -> None:
+        super().__init__(choices)
+        self.task, self.form = task, form
+        where = network.places(form, lambda kind: len(NODES))
+        last = len(NODES) * where[-1].channels
+        cells = [MixedCell(place, form, self.terms) for place in where]
+        self.network = network.Network(cells, where, (last, last), task, form)
+
+    @abstractmethod
+    def terms(self, kind: str, node: int) -> Iterator[tuple[int, Tensor, Tensor | None]]:
+        """What a node adds up under the present weights; edges and operations of weight zero are left out."""
+
+    def holds(self, cell: Cell) -> bool:
+        """Whether a cell is among those the network holds."""
+        return within(cell)
+
+    def stages(self, x: Tensor) -> list[Tensor]:
+        """Output of each part of the stem, then of each cell."""
+        return self.network.stages(x)
+
+    def pre_gap(self, x: Tensor) -> Tensor:
+        """The map before global pooling."""
+        return self.network.pre_gap(x)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """(B, channels, H, W) to logits (B, outputs)."""
+        logits: Tensor = self.network(x)
+        return logits
+
+    def inherit(self, architecture: Architecture) -> nn.Module:
+        """The stand-alone network in search form, its parameters and buffers in this network's storage."""
+        self._check(architecture)
+        with torch.device("meta"):
+            alone = network.build(architecture, self.task, self.form)
+        mine = dict([*self.network.named_parameters(), *self.network.named_buffers()])
+        kinds = [cell.kind for cell in self.network.cells if isinstance(cell, MixedCell)]
+        sources = {}
+        for name in dict([*alone.named_parameters(), *alone.named_buffers()]):
+            match = (
+                re.fullmatch(r"cells\.(\d+)\.edges\.(\d+)\.(?:op\.)?(.+)", name)
+                if ".edges." in name
+                else None
+            )
+            if match is None:
+                sources[name] = mine[name]
+                continue
+            layer, place, rest = int(match[1]), int(match[2]), match[3]
+            op, source = architecture[kinds[layer]].edges[place]
+            edge = EDGES.index((source, 2 + place // 2))
+            sources[name] = mine[f"cells.{layer}.edges.{edge}.options.{op}.{rest}"]
+        return share(alone, sources).train(self.training)
+
+    def _check(self, architecture: Architecture) -> None:
+        for kind in KINDS:
+            if not self.holds(architecture[kind]):
+                raise InputError(
+                    f"{kind} cell {list(architecture[kind].edges)}: outside the space, so not in its one-shot network"
+                )
+
+
+class DARTSOneShot(CellOneShot):
+    """The DARTS search network. One choice for each edge: `normal.3.0` weighs `none` and the operations from node 0 to 3.
+
+    An edge whose operations all weigh exactly zero is left out altogether.
+
+    Args:
+        task: inputs and outputs.
+        channels: width of the first cells; 16 in the paper.
+        layers: number of cells; 8 in the paper.
+        network: `cifar` or `imagenet`.
+        partial: one in so many channels passes through the operations (PC-DARTS takes 4, NESBS 2).
+        edge_normalisation: one more choice for each node, `normal.3.inputs`, that weighs its edges (PC-DARTS).
+    """
+
+    def __init__(
+        self,
+        task: Task,
+        *,
+        channels: int = 16,
+        layers: int = 8,
+        network: str = "cifar",
+        partial: int = 1,
+        edge_normalisation: bool = False,
+    ) -> None:
+        choices = []
+        for kind in KINDS:
+            choices += [Choice(f"{kind}.{node}.{source}", ("none", *OPS)) for source, node in EDGES]
+            if edge_normalisation:
+                choices += [Choice(f"{kind}.{node}.inputs", tuple(map(str, range(node)))) for node in NODES]
+        super().__init__(choices, task, Form(channels, layers, network, search=True, partial=partial))
+        self.edge_normalisation = edge_normalisation
+
+    def mix(self, weights: Weights) -> DARTSOneShot:
+        """Evaluate with these weights from now on: one vector for each choice."""
+        for name, vector in weights.items():
+            if vector.ndim != 1:
+                raise InputError(f"weights of {name}: shape {tuple(vector.shape)}, expected one vector")
+        super().mix(weights)
+        return self
+
+    def terms(self, kind: str, node: int) -> Iterator[tuple[int, Tensor, Tensor | None]]:
+        """Each edge with its operations' weights, times the weight of the edge where edges are weighed."""
+        for source in range(node):
+            weights = self.weight(f"{kind}.{node}.{source}")[1:]  # `none` adds nothing
+            scale = self.weight(f"{kind}.{node}.inputs")[source] if self.edge_normalisation else None
+            if bool(weights.detach().any()) and not (scale is not None and is_zero(scale)):
+                yield source, weights, scale
+
+    def path(self, architecture: Architecture) -> dict[str, Tensor]:
+        """One operation on each edge of the architecture, `none` on the others."""
+        self._check(architecture)
+        weights = {choice.name: torch.zeros(len(choice.options)) for choice in self.choices}
+        for kind in KINDS:
+            for source, node in EDGES:
+                weights[f"{kind}.{node}.{source}"] = one_hot(0, 1 + len(OPS))
+            for node, pair in architecture[kind].nodes:
+                for op, source in pair:
+                    weights[f"{kind}.{node}.{source}"] = one_hot(1 + OPS.index(op), 1 + len(OPS))
+                    if self.edge_normalisation:
+                        weights[f"{kind}.{node}.inputs"][source] = 1.0
+        return weights
+
+    def derive(self, weights: Weights) -> Architecture:
+        """DARTS' rule (see `discretise`); with edge normalisation on the products, as in PC-DARTS."""
+        cells = {}
+        for kind in KINDS:
+            rows = []
+            for source, node in EDGES:
+                row = weights[f"{kind}.{node}.{source}"].detach().double()[1:]
+                if self.edge_normalisation:
+                    row = row * weights[f"{kind}.{node}.inputs"].detach().double()[source].to(row.device)
+                rows.append(row.tolist())
+            cells[kind] = discretise(rows)
+        return Architecture(**cells)

@@ -1,0 +1,202 @@
+"""One-shot networks: all choices of a space in one module, with one set of weights.
+
+    one_shot = space.one_shot(task)
+    one_shot.select(architecture)(x)          # by a path: only what the architecture uses is computed
+    one_shot.mix(weights)(x)                  # by mixture weights, one vector per choice
+    one_shot.mix(straight_through(logits))(x) # one-hot values with a gradient: differentiable in the logits, twice
+    one_shot.inherit(architecture)            # the stand-alone network, its weights in the same storage
+
+`choices` names what is decided; weights are a mapping from a choice's name to a vector over its options. An option whose
+weight is exactly zero is not computed, so a path and a straight-through draw cost one network, not all of them.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+import torch
+from torch import Tensor, nn
+
+from foresee.errors import InputError
+
+A = TypeVar("A")
+Weights = Mapping[str, Tensor]
+
+
+@dataclass(frozen=True)
+class Choice:
+    """One decision: its name and its options, in the order of the weights."""
+
+    name: str
+    options: tuple[str, ...]
+
+
+class OneShot(nn.Module, ABC, Generic[A]):
+    """Base of all one-shot networks. A fresh one is set to the uniform mixture.
+
+    A subclass sets `choices` and builds itself of modules that read their weights from `self.weights_of_choice(name)` (or
+    from a `Mixed` given to it) while it runs, and says how weights and architectures translate.
+    """
+
+    choices: tuple[Choice, ...]
+
+    def __init__(self, choices: Sequence[Choice]) -> None:
+        super().__init__()
+        names = [choice.name for choice in choices]
+        if len(set(names)) < len(names):
+            raise InputError(f"choices {', '.join(names)}: a name occurs twice")
+        self.choices = tuple(choices)
+        self._weights: dict[str, Tensor] = {}
+        self.mix(self.uniform())
+
+    # -- what is evaluated --------------------------------------------------------------------------------------------
+    def mix(self, weights: Weights) -> OneShot[A]:
+        """Evaluate with these weights from now on; they may carry gradients."""
+        expected = {choice.name: len(choice.options) for choice in self.choices}
+        if weights.keys() != expected.keys():
+            odd = sorted(weights.keys() ^ expected.keys())
+            raise InputError(f"weights: {', '.join(odd)} missing or unknown")
+        for name, vector in weights.items():
+            if vector.shape[-1:] != (expected[name],):
+                raise InputError(f"weights of {name}: shape {tuple(vector.shape)}, expected {expected[name]} options")
+        self._weights = dict(weights)
+        return self
+
+    def select(self, architecture: A) -> OneShot[A]:
+        """Evaluate this architecture from now on."""
+        return self.mix(self.path(architecture))
+
+    def weight(self, choice: str) -> Tensor:
+        """The present weights of a choice."""
+        return self._weights[choice]
+
+    @property
+    def weights(self) -> dict[str, Tensor]:
+        """The present weights of all choices."""
+        return dict(self._weights)
+
+    # -- weights and architectures ------------------------------------------------------------------------------------
+    def uniform(self) -> dict[str, Tensor]:
+        """Equal weights."""
+        return {choice.name: torch.full((len(choice.options),), 1.0 / len(choice.options)) for choice in self.choices}
+
+    def logits(self, scale: float = 0.0, generator: torch.Generator | None = None) -> dict[str, Tensor]:
+        """Architecture parameters: `scale` times standard normal draws, with gradient."""
+        return {
+            choice.name: (scale * torch.randn(len(choice.options), generator=generator)).requires_grad_()
+            for choice in self.choices
+        }
+
+    @abstractmethod
+    def path(self, architecture: A) -> dict[str, Tensor]:
+        """The 0/1 weights whose evaluation is this architecture."""
+
+    @abstractmethod
+    def derive(self, weights: Weights) -> A:
+        """The architecture these weights prefer, by the space's own rule. `derive(path(a))` equals `a` by identity."""
+
+    @abstractmethod
+    def inherit(self, architecture: A) -> nn.Module:
+        """The stand-alone network of `architecture`; each of its parameters lies in the one-shot network's storage."""
+
+
+class Mixed(nn.Module):
+    """A weighted sum of options; options of weight exactly zero are not computed.
+
+    With `partial = k > 1`, only the first 1/k of the channels pass through the options; the rest goes by (pooled 2x2 where
+    the options have a stride) and the channels are shuffled (PC-DARTS).
+    """
+
+    def __init__(self, options: Mapping[str, nn.Module], *, partial: int = 1, stride: int = 1) -> None:
+        super().__init__()
+        self.options = nn.ModuleDict(options)
+        self.partial = partial
+        self.bypass: nn.Module = nn.MaxPool2d(2, 2, ceil_mode=True) if stride == 2 else nn.Identity()
+
+    def forward(self, x: Tensor, weights: Tensor) -> Tensor:
+        """(B, C, H, W) and a weight per option to the sum."""
+        if self.partial == 1:
+            return self._sum(x, weights)
+        kept = x.shape[1] // self.partial
+        mixed = self._sum(x[:, :kept], weights)
+        return shuffle(torch.cat([mixed, self.bypass(x[:, kept:])], 1), self.partial)
+
+    def _sum(self, x: Tensor, weights: Tensor) -> Tensor:
+        total: Tensor | None = None
+        for option, weight in zip(self.options.values(), weights, strict=True):
+            if is_zero(weight):
+                continue
+            term = weight.to(x) * option(x)
+            total = term if total is None else total + term
+        if total is None:  # nothing chosen: a zero of the right shape
+            total = 0.0 * next(iter(self.options.values()))(x)
+        return total
+
+
+def is_zero(weight: Tensor) -> bool:
+    """Whether a weight's value is exactly zero, so that its option need not be computed."""
+    return float(weight.detach()) == 0.0
+
+
+def straight_through(
+    logits: Weights, *, temperature: float = 1.0, generator: torch.Generator | None = None
+) -> dict[str, Tensor]:
+    """A Gumbel-softmax draw per choice: one-hot in value, the soft weights' gradient (Jang et al. 2017).
+
+    The gradient reaches the logits through the chosen option's soft weight; double backward works.
+    """
+    drawn = {}
+    for name, vector in logits.items():
+        uniform = torch.rand(vector.shape, generator=generator, dtype=torch.float64).clamp(1e-12, 1 - 1e-12)
+        gumbel = (-torch.log(-torch.log(uniform))).to(vector)
+        soft = torch.softmax((vector + gumbel) / temperature, -1)
+        hard = torch.zeros_like(soft).scatter_(-1, soft.argmax(-1, keepdim=True), 1.0)
+        drawn[name] = hard * (1.0 + (soft - soft.detach()))
+    return drawn
+
+
+def shuffle(x: Tensor, groups: int) -> Tensor:
+    """Channel shuffle: (B, groups x n, H, W) read as (groups, n) and written as (n, groups)."""
+    b, c, h, w = x.shape
+    return x.view(b, groups, c // groups, h, w).transpose(1, 2).reshape(b, c, h, w)
+
+
+def share(network: nn.Module, sources: Mapping[str, Tensor]) -> nn.Module:
+    """Let each named parameter and buffer of `network` lie in a source's storage (the whole tensor or a view of it).
+
+    Args:
+        network: the stand-alone network, built anywhere (the meta device is cheapest).
+        sources: name in `network` -> tensor of the one-shot network, already sliced to shape.
+    """
+    owners = dict(network.named_modules())
+    for name, tensor in [*network.named_parameters(), *network.named_buffers()]:
+        if name not in sources:
+            raise InputError(f"no source for {name}")
+        source = sources[name]
+        if source.shape != tensor.shape:
+            raise InputError(f"{name}: source of shape {tuple(source.shape)}, expected {tuple(tensor.shape)}")
+        path, _, leaf = name.rpartition(".")
+        if isinstance(tensor, nn.Parameter):
+            shared: Any = source if isinstance(source, nn.Parameter) else nn.Parameter(source.detach())
+            owners[path].register_parameter(leaf, shared)
+        else:
+            owners[path].register_buffer(
+                leaf, source.detach(), persistent=leaf not in owners[path]._non_persistent_buffers_set
+            )
+    return network
+
+
+def one_hot(index: int, size: int) -> Tensor:
+    """A vector with a single 1."""
+    vector = torch.zeros(size)
+    vector[index] = 1.0
+    return vector
+
+
+def chosen(weights: Weights, choices: Sequence[Choice]) -> Iterator[tuple[str, str]]:
+    """For each choice its name and the option of greatest weight (the first, in a tie)."""
+    for choice in choices:
+        yield choice.name, choice.options[int(weights[choice.name].detach().argmax())]

@@ -1,0 +1,29 @@
+"""Folders with reference values and real data: from the environment, or beside the project; absent means skipped."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+BESIDE = Path(__file__).resolve().parents[2] / "shared"
+
+
+def _folder(variable: str, default: Path) -> Path:
+    folder = Path(os.environ.get(variable) or default)
+    if not folder.is_dir():
+        pytest.skip(f"no folder {folder.name!r} here: set {variable} to where it is")
+    return folder
+
+
+@pytest.fixture(scope="session")
+def golden_folder() -> Path:
+    """Reference values of the public codes, with the networks, inputs and draws they were computed on."""
+    return _folder("FORESEE_GOLDEN", BESIDE / "golden")
+
+
+@pytest.fixture(scope="session")
+def data_folder() -> Path:
+    """Real images, click logs and benchmark tables."""
+    return _folder("FORESEE_DATA", BESIDE / "data")

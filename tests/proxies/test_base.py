@@ -1,0 +1,50 @@
+from __future__ import annotations
+
+import pytest
+import torch
+
+from foresee.errors import InputError, UnknownNameError
+from foresee.proxies import proxies
+from foresee.proxies.base import Needs, Score, get, proxy
+
+
+@pytest.mark.parametrize("name", proxies.names())
+def test_every_proxy_declares_itself(name):
+    one = proxies[name]
+    assert one.name == one.full_name == name
+    assert one.paper
+    assert one.cost
+    assert one.summary.endswith((".", ";")) or ";" in one.summary
+    assert ">>>" in one.text
+    for variant in one.variants:
+        assert get(f"{name}:{variant}").full_name == f"{name}:{variant}"
+
+
+def test_needs_in_words():
+    assert str(Needs(data=False)) == "no data"
+    assert str(Needs()) == "1 sample"
+    assert str(Needs(labels=True, backward=True, batches=2, batch=128)) == "2 x 128 samples, labels, backward"
+
+
+def test_scores_in_words_and_merit():
+    assert str(Score("p", 1.5)) == "p = 1.5"
+    assert str(Score("p", None, "nan", "no reason")) == "p: nan (no reason)"
+    assert Score("p", 2.0, direction="lower").merit == -2.0
+    assert Score("p", None, "failed").merit == -float("inf")
+
+
+def test_what_a_declaration_must_not_do():
+    with pytest.raises(InputError, match="default"):
+
+        @proxy("bad_one", paper="", cost="")
+        def bad(probe, *, setting):
+            return torch.zeros(())
+
+    with pytest.raises(UnknownNameError, match="setting"):
+
+        @proxy("bad_two", paper="", cost="", variants={"other": {"unknown": 1}})
+        def worse(probe, *, setting=1):
+            return torch.zeros(())
+
+    assert "bad_one" not in proxies
+    assert "bad_two" not in proxies

@@ -1,0 +1,65 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+from foresee.proxies.spectra import for_each, inverse_condition, least_correlation
+
+maps = hnp.arrays(np.float64, st.tuples(st.integers(1, 5), st.integers(1, 7)), elements=st.integers(-9, 9).map(float))
+
+
+@given(maps)
+@settings(max_examples=50, deadline=None)
+def test_inverse_condition_is_the_ratio_of_singular_values(array):
+    values = np.linalg.svd(array, compute_uv=False)
+    expected = values[-1] / values[0] if values[0] > 0 else 0.0
+    assert float(inverse_condition(torch.from_numpy(array))) == pytest.approx(expected, abs=1e-12)
+
+
+@given(maps)
+@settings(max_examples=50, deadline=None)
+def test_least_correlation_is_that_of_the_correlation_matrix(array):
+    with np.errstate(all="ignore"):
+        R = np.atleast_2d(np.corrcoef(array) if array.shape[1] > 1 else np.full((len(array),) * 2, np.nan))
+    expected = np.linalg.eigvalsh(np.nan_to_num(R, nan=0.0, posinf=0.0, neginf=0.0))[0]
+    assert float(least_correlation(torch.from_numpy(array))) == pytest.approx(expected, abs=1e-9)
+
+
+@pytest.mark.parametrize("formula", [inverse_condition, least_correlation])
+@pytest.mark.parametrize("shape", [(4, 9), (9, 4), (4, 4)])
+def test_formulas_broadcast_over_leading_axes(formula, shape):
+    stack = torch.randn(2, 3, *shape, dtype=torch.float64)
+    together = formula(stack)
+    assert together.shape == (2, 3)
+    for i in range(2):
+        for j in range(3):
+            assert float(together[i, j]) == pytest.approx(float(formula(stack[i, j])), rel=1e-9, abs=1e-12)
+
+
+@pytest.mark.parametrize("formula", [inverse_condition, least_correlation])
+@pytest.mark.parametrize("shape", [(2, 5), (5, 2), (3, 3)])
+@pytest.mark.parametrize("bad", [torch.nan, torch.inf])
+def test_what_is_not_finite_gives_nan_for_its_own_map_only(formula, shape, bad):
+    stack = torch.randn(2, *shape)
+    stack[0, -1, -1] = bad
+    assert formula(stack).isnan().tolist() == [True, False]
+
+
+def test_float32_maps_are_decomposed_in_float64():
+    rows = torch.randn(1, 200, dtype=torch.float64)
+    nearly = torch.cat([rows, rows + 1e-6 * torch.randn(1, 200, dtype=torch.float64)]).float()
+    exact = np.linalg.svd(nearly.double().numpy(), compute_uv=False)
+    assert float(inverse_condition(nearly)) == pytest.approx(exact[-1] / exact[0], rel=1e-8)
+
+
+def test_a_constant_channel_has_no_correlation():
+    assert float(least_correlation(torch.tensor([[0.1] * 7, [1.0, 2, 3, 4, 5, 6, 7]]))) == 0
+
+
+def test_for_each_keeps_the_order():
+    several = [torch.full((i % 3 + 1, 2), float(i)) for i in range(7)]
+    assert for_each(lambda stack: stack[:, 0, 0], several).tolist() == list(range(7))
