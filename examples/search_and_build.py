@@ -21,7 +21,9 @@ def main() -> None:
         searcher_settings={"population": 10, "sample": 3},
     )
     best = run.record.best
-    print(f"best of {len(run.record.scored)}: {best.architecture}, dextr {best.merit:.3f}, {best.counts['params']:,} params")
+    print(
+        f"best of {len(run.record.scored)}: {best.architecture}, dextr {best.merit:.3f}, {best.counts['params']:,} params"
+    )
 
     network = fs.build(out)  # reads best.json: no search, no pickle
     print("logits", tuple(network(torch.zeros(2, 3, 32, 32)).shape))

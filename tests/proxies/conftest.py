@@ -34,6 +34,8 @@ class Golden:
     draws: dict[str, torch.Tensor]
     entries: dict[str, Any]
     dtype: torch.dtype
+    #: everything that was drawn, by the reference's names
+    saved: dict[str, Any]
 
     def value(self, entry: str) -> float:
         """The reference value, or skip where the public code has none."""
@@ -67,7 +69,7 @@ def golden(request, _golden_file) -> Golden:
     given = {f"plane.{3 * s * s}": f"dextr_U_{s}" for s in (32, 64) if f"dextr_U_{s}" in draws}
     given["coordinates"] = "dextr_coords"
     tensors = {ours: torch.from_numpy(draws[theirs]) for ours, theirs in given.items()}
-    return Golden(network, inputs, labels, tensors, values[name], dtype)
+    return Golden(network, inputs, labels, tensors, values[name], dtype, draws)
 
 
 def _small(norm: bool, channels: int) -> nn.Module:

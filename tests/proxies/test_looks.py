@@ -40,6 +40,24 @@ def test_features_are_seen_before_an_in_place_activation():
     assert torch.allclose(relu.map, expected.relu().flatten(1), atol=1e-6)
 
 
+def test_functional_writes_are_noticed_too():
+    class Residual(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.conv, self.norm = nn.Conv2d(2, 2, 3, padding=1), nn.BatchNorm2d(2)
+
+        def forward(self, x):
+            out = self.norm(self.conv(x))
+            out += x
+            return F.relu_(out).flatten(1)
+
+    network, x = Residual().double(), torch.randn(1, 2, 5, 5, dtype=torch.float64)
+    conv, norm = Probe(network, x).sample.features
+    expected = network.conv(x)
+    assert torch.allclose(conv.map, expected[0].flatten(1))
+    assert torch.allclose(norm.map, network.norm(expected)[0].flatten(1))
+
+
 def test_every_call_is_seen_in_order():
     network, x = Twice().double(), torch.randn(3, 2, 4, 4, dtype=torch.float64)
     probe = Probe(network, x)

@@ -6,11 +6,13 @@ from torch import nn
 from foresee.proxies import score
 
 
-def test_params_and_macs(small):
+def test_params_macs_and_flops(small):
     network = small()
     x = torch.randn(3, 2, 6, 6)
     assert score(network, x, "params").value == sum(p.numel() for p in network.parameters())
-    assert score(network, x, "macs").value == 36 * 3 * 2 * 9 + 4 * 4 * 3 * 9 + 16 * 5
+    macs = 36 * 3 * 2 * 9 + 4 * 4 * 3 * 9 + 16 * 5
+    assert score(network, x, "macs").value == macs
+    assert score(network, x, "flops").value == 2 * macs
 
 
 def test_random_differs_between_networks_and_is_the_same_for_one(small):

@@ -15,10 +15,10 @@ from foresee.proxies.synflow import saliency
 RANDOM = settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
-def slow_synflow(network, shape):
-    positive = copy.deepcopy(network).double()
+def slow_synflow(network, shape, norm=False):
+    positive = copy.deepcopy(network).double().train()
     for name, module in list(positive.named_children()):
-        if isinstance(module, nn.BatchNorm2d):
+        if isinstance(module, nn.BatchNorm2d) and not norm:
             setattr(positive, name, nn.Identity())
     for tensor in (*positive.parameters(), *positive.buffers()):
         tensor.data = tensor.data.abs()
@@ -33,10 +33,19 @@ def test_the_formula(small, batch, seed, norm, wide):
     network = small(seed, norm=norm, dtype=torch.float64 if wide else torch.float32)
     found = score(network, batch(2, seed)[0], "synflow").value
     assert found == pytest.approx(slow_synflow(network, (2, 6, 6)), rel=1e-10)
+    found = score(network, batch(2, seed)[0], "synflow_bn").value
+    assert found == pytest.approx(slow_synflow(network, (2, 6, 6), norm=True), rel=1e-9)
 
 
-def test_golden(golden):
-    assert golden.compute("synflow", golden.inputs) == pytest.approx(golden.value("synflow"), rel=1e-9)
+@pytest.mark.parametrize("proxy", ["synflow", "synflow_bn"])
+def test_golden(golden, proxy):
+    assert golden.compute(proxy, golden.inputs) == pytest.approx(golden.value(proxy), rel=1e-9)
+
+
+def test_batchnorm_with_one_value_per_channel_has_no_statistics():
+    network = nn.Sequential(nn.Linear(3, 4), nn.BatchNorm1d(4))
+    assert score(network, torch.zeros(2, 3), "synflow").ok
+    assert "more than one value" in score(network, torch.zeros(2, 3), "synflow_bn").reason
 
 
 def test_a_chain_of_linear_layers_passes_on_the_product():

@@ -180,3 +180,11 @@ def test_rng_streams_do_not_leak_into_the_global_state():
     go()
     assert random.getstate() == before[0]
     assert torch.equal(torch.get_rng_state(), before[1])
+
+
+def test_a_score_does_not_depend_on_the_company():
+    """zico wants two batches and others one: together they must say what they say alone."""
+    alone = go(proxies=["zico"], evaluations=3, batch_size=8).record
+    together = go(proxies=["zico", "grad_norm", "naswot"], evaluations=3, batch_size=8).record
+    for one, other in zip(alone.candidates, together.candidates, strict=True):
+        assert one.scores["zico"].value == other.scores["zico"].value

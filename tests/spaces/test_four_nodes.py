@@ -133,9 +133,7 @@ def test_options_of_weight_zero_are_not_computed(space, one_shot):
     one = with_ops(one_shot, "skip_connect", "none", "nor_conv_3x3", "nor_conv_1x1", "none", "skip_connect")
     used = [(edge, op) for edge, op in enumerate(one.ops) if op != "none"]
     seen = computed(one_shot, lambda: one_shot.select(one)(batch()))
-    if (
-        getattr(one_shot, "partial", 1) > 1
-    ):  # something goes by on edges of `none`: zeros come from the identity
+    if getattr(one_shot, "partial", 1) > 1:  # something goes by on edges of `none`: zeros come from the identity
         used = [(edge, op if op != "none" else "skip_connect") for edge, op in enumerate(one.ops)]
     assert sorted(seen) == sorted((place, *pair) for place in range(len(cells(one_shot))) for pair in used)
     options = len(one_shot.choices[0].options) - 1

@@ -27,9 +27,7 @@ def test_size_at_the_benchmarks_width():
     reference = NASBench201(variant="reference")
     with torch.device("meta"):
         one_shot = reference.one_shot(Task())
-    assert (
-        params(one_shot) == reference.counts(reference.named["ResNet"], Task()).params
-    )  # that variant holds them all
+    assert params(one_shot) == reference.counts(reference.named["ResNet"], Task()).params  # that variant holds them all
 
 
 def test_partial_channels_pass_by():

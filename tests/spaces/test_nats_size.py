@@ -92,8 +92,7 @@ def test_wrong_architectures_cannot_be_made():
 def test_mutations_change_one_width_and_the_published_one_may_not():
     one, rng = SPACE.parse("8:16:32:48:64"), random.Random(0)
     changed = [
-        sum(a != b for a, b in zip(one.channels, SPACE.mutate(one, rng).channels, strict=True))
-        for _ in range(300)
+        sum(a != b for a, b in zip(one.channels, SPACE.mutate(one, rng).channels, strict=True)) for _ in range(300)
     ]
     assert set(changed) == {1}
     published = NATSSize(sampling="published")

@@ -43,9 +43,7 @@ def test_a_path_is_the_inherited_network(one, mode):
 def test_inherited_parameters_are_views():
     one_shot, one = made(), SOME[0]
     alone = one_shot.inherit(one)
-    storages = {
-        tensor.untyped_storage().data_ptr() for tensor in (*one_shot.parameters(), *one_shot.buffers())
-    }
+    storages = {tensor.untyped_storage().data_ptr() for tensor in (*one_shot.parameters(), *one_shot.buffers())}
     for tensor in (*alone.parameters(), *alone.buffers()):
         assert tensor.untyped_storage().data_ptr() in storages
     before = {name: tensor.clone() for name, tensor in alone.named_parameters()}

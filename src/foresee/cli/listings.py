@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import json
+import re
 from typing import Annotated, Any
 
 import typer
@@ -73,7 +74,10 @@ def proxies(pattern: _Pattern = "*", as_json: _Json = False) -> None:
         _describe(rows[0], registry[rows[0]["name"]].text)
         return
     if not as_json:
-        rows = [{key: row[key] for key in ("name", "better", "needs", "cost", "source")} for row in rows]
+        rows = [
+            {**{key: row[key] for key in ("name", "better", "needs", "cost")}, "source": _short(registry[row["name"]])}
+            for row in rows
+        ]
     _list(rows, as_json)
 
 
@@ -97,6 +101,14 @@ def searchers(pattern: _Pattern = "*", as_json: _Json = False) -> None:
         _describe(rows[0], inspect.getdoc(registry[rows[0]["name"]]) or "")
         return
     _list(rows, as_json)
+
+
+def _short(found: Any) -> str:
+    """Who, when, which equation: `Asthana et al. 2025, Eq. 8`."""
+    who = found.paper.split(",")[0].split(":")[0].strip()
+    years = re.findall(r"\b(?:19|20)\d\d\b", found.paper)
+    when = f" {years[-1]}" if years and years[-1] not in who else ""
+    return f"{who}{when}, {found.equation}" if found.equation else f"{who}{when}"
 
 
 def _matching(registry: Any, pattern: str) -> list[str]:

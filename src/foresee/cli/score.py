@@ -44,7 +44,7 @@ def score(
     Example: foresee score mypackage.models:make_net --input 3x32x32 --proxy dextr --proxy synflow
     """
     see_current_folder()
-    from foresee.proxies.score import names_of, scores
+    from foresee.proxies.score import names_of
     from foresee.searchers.evaluation import Evaluation
     from foresee.searchers.settings import SearchSettings
 
@@ -75,7 +75,7 @@ def score(
         facts = {"space": space, "architecture": text, "params": counts.params, "macs": counts.macs}
     else:
         network, facts = _make(factory, space, evaluation.weights_seed), {"network": space}
-    found = scores(network, evaluation.batches, evaluation.proxies, seed=seed, repeats=repeats, device=device)
+    found = evaluation.scores(network)
     if as_json:
         print(json.dumps({**facts, "seed": seed, "scores": {name: asdict(s) for name, s in found.items()}}, indent=2))
     else:

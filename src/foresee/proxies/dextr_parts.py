@@ -31,9 +31,9 @@ _CIRCLE = {"radius": 1.0, "angle": 0.0, "coordinates": 10}
 def inverse_conditions(probe: Probe, *, every_module: bool = False, whole_batch: bool = False) -> Tensor:
     """Sum over layers of the inverse condition number of the feature maps; no labels. Convergence and generalisation.
 
-    Formula: sum over layers of 1/c, c the condition number (greatest over least singular value) of the layer's feature maps,
-    (channels, positions) of the first sample ((tokens, numbers) for transformers; a vector adds 1, a zero or rank-deficient
-    map 0). The paper takes log(1 + sum), which orders networks the same way.
+    Formula: sum over layers of 1/c, c the condition number (greatest over least singular value) of the layer's feature
+    maps, (channels, positions) of the first sample ((tokens, numbers) for transformers; a vector adds 1, a zero or
+    rank-deficient map 0). The paper takes log(1 + sum), which orders networks the same way.
 
     Settings: `every_module` adds containers and the network itself to the layers; `whole_batch` takes batch statistics from
     the whole batch, not the first sample alone. Variant `reference`, the public code's rule, does both.
@@ -75,8 +75,8 @@ def curvature(
     takes log(1 + kappa), which orders networks the same way.
 
     Settings: `radius` (None: sqrt(N)) and `angle` (None: drawn) of the circle; `coordinates` draws so many outputs, with
-    replacement (None: all); `size` is the side of the circular image (None: the input's own); `points` above 1 sums kappa over
-    so many angles from 0 to 2 pi, both included, that go through the network as one batch.
+    replacement (None: all); `size` is the side of the circular image (None: the input's own); `points` above 1 sums kappa
+    over so many angles from 0 to 2 pi, both included, that go through the network as one batch.
 
     Variants: `reference` and `reference_nb201` are what the public code uses for Dextr, `reference_sum` its diagnostic of 8
     points, where batch statistics tie the points together: v and a are those of the outputs summed over the batch.

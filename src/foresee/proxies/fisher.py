@@ -11,7 +11,7 @@ from torch.nn.modules.conv import _ConvNd
 
 from foresee.errors import UnsupportedError
 from foresee.proxies.base import Needs, proxy
-from foresee.proxies.looks import Call, Run, Watcher
+from foresee.proxies.looks import Call, OverwrittenError, Run, Watcher
 from foresee.proxies.probe import Probe
 
 
@@ -42,14 +42,11 @@ def fisher(probe: Probe, *, second_axis: bool = False) -> Tensor:
     >>> score(torch.nn.Linear(2, 3), (torch.randn(4, 2), torch.tensor([0, 1, 2, 0])), "fisher").ok
     True
     """
-    look = "channels_by_second_axis" if second_axis else "channels"
-    layers: list[Channels] = probe.batch.see(look)
-    if any(layer.overwritten for layer in layers):
-        # An in-place operation wrote over the output before its gradient came: once more, on copies.
-        layers = probe.batch.see(f"{look}_copied")
+    count = len(probe.weights)
+    layers: list[Channels] = probe.batch.see("channels_by_second_axis" if second_axis else "channels")
     if not layers:
         raise UnsupportedError(
-            "no convolution or linear layer with a trainable weight has an influence on the loss"
+            f"none of the {count} weights of convolutions and linear layers has an influence on the loss"
         )
     return torch.stack([layer.filter_size * importance(layer.products) for layer in layers]).sum()
 
@@ -63,25 +60,31 @@ def importance(products: Tensor) -> Tensor:
 class Channels:
     """One call of a layer: `products` is the sum over positions of activation times gradient, (samples, channels).
 
-    `filter_size` is the number of weights per channel. Where `overwritten`, the activation was gone when its gradient came.
+    `filter_size` is the number of weights per channel. The activation is let go as soon as its gradient has come.
     """
 
     module: nn.Linear | _ConvNd
-    filter_size: int
+    axis: int
     activation: Tensor | None
-    version: int
     products: Tensor = field(default_factory=lambda: torch.empty(0))
     overwritten: bool = False
 
-    def meet(self, gradient: Tensor, axis: int) -> None:
-        """Take the gradient of the activation, and let the activation go."""
+    def __post_init__(self) -> None:
+        self._version = 0 if self.activation is None else self.activation._version
+
+    @property
+    def filter_size(self) -> int:
+        """Weights per channel."""
+        count = self.module.out_features if isinstance(self.module, nn.Linear) else self.module.out_channels
+        return self.module.weight.numel() // count
+
+    def meet(self, gradient: Tensor) -> None:
+        """Take the gradient of the activation."""
         activation, self.activation = self.activation, None
         if activation is None:  # a second backward run over the same graph: that of the outputs
             return
-        if activation._version != self.version:
-            self.overwritten = True
-            return
-        positions = [n for n in range(1, activation.ndim) if n != axis % activation.ndim]
+        self.overwritten = activation._version != self._version
+        positions = [n for n in range(1, activation.ndim) if n != self.axis % activation.ndim]
         product = activation.detach() * gradient
         self.products = product.sum(positions) if positions else product
 
@@ -91,7 +94,6 @@ class ChannelProducts(Watcher[list[Channels]]):
 
     name = "channels"
     root = "loss"
-    copied = False
 
     def __init__(self) -> None:
         self._calls: list[Channels] = []
@@ -104,17 +106,15 @@ class ChannelProducts(Watcher[list[Channels]]):
         """Which axis of the output holds the channels."""
         return -1 if isinstance(module, nn.Linear) else 1
 
-    def after(self, call: Call, output: Tensor) -> Tensor | None:
+    def after(self, call: Call, output: Tensor) -> None:
         """Wait for the gradient of this output; it comes during the backward run of the pass."""
         if not output.requires_grad or output.ndim < 2:
-            return None
+            return
         assert isinstance(call.module, nn.Linear | _ConvNd)
-        count = call.module.out_features if isinstance(call.module, nn.Linear) else call.module.out_channels
-        size = call.module.weight.numel() // count
-        seen, axis = Channels(call.module, size, output, output._version), self.axis(call.module)
-        output.register_hook(lambda gradient: seen.meet(gradient, axis))  # type: ignore[no-untyped-call]
+        activation = output.detach().clone() if self.careful else output
+        seen = Channels(call.module, self.axis(call.module), activation)
+        output.register_hook(seen.meet)  # type: ignore[no-untyped-call]
         self._calls.append(seen)
-        return output.clone() if self.copied else None
 
     def targets(self, run: Run) -> Sequence[Tensor]:
         """The layers' weights: their gradients are on the way anyway, and make the backward run come by."""
@@ -126,14 +126,9 @@ class ChannelProducts(Watcher[list[Channels]]):
         found = [seen for seen, gradient in both if gradient is not None and seen.activation is None]
         for seen in self._calls:
             seen.activation = None
+        if any(seen.overwritten for seen in found):
+            raise OverwrittenError
         return found
-
-
-class ChannelProductsCopied(ChannelProducts):
-    """As `channels`, but the network goes on with a copy of each output, so that nothing can write over it."""
-
-    name = "channels_copied"
-    copied = True
 
 
 class ChannelProductsBySecondAxis(ChannelProducts):
@@ -144,10 +139,3 @@ class ChannelProductsBySecondAxis(ChannelProducts):
     def axis(self, module: nn.Module) -> int:
         """The second."""
         return 1
-
-
-class ChannelProductsBySecondAxisCopied(ChannelProductsBySecondAxis):
-    """The same on copies."""
-
-    name = "channels_by_second_axis_copied"
-    copied = True

@@ -42,26 +42,35 @@ def grasp(probe: Probe) -> Tensor:
         parameters = dict(network.named_parameters())
         loss = probe.batch.loss_of(network)
         if not loss.requires_grad:
-            raise UnsupportedError(
-                "the outputs do not depend on the weights or inputs in a differentiable way"
-            )
-        found = torch.autograd.grad(
-            loss, [parameters[n] for n in names], create_graph=True, allow_unused=True
-        )
+            raise UnsupportedError("the outputs do not depend on the weights or inputs in a differentiable way")
+        found = torch.autograd.grad(loss, [parameters[n] for n in names], create_graph=True, allow_unused=True)
         reached = {name: g for name, g in zip(names, found, strict=True) if g is not None}
         if not reached:
             raise UnsupportedError("no weight of a convolution or linear layer has an influence on the loss")
         weights = [parameters[name] for name in reached]
         length = torch.stack([(g.detach() * g).sum() for g in reached.values()]).sum()
-        curved = torch.autograd.grad(length, weights, allow_unused=True) if length.requires_grad else ()
-        terms = [
-            product(w.detach().flatten(), h.flatten())
-            for w, h in zip(weights, curved, strict=False)
-            if h is not None
-        ]
+        refuse_dead_ends(length)
+        curved = (
+            torch.autograd.grad(length, weights, allow_unused=True) if length.requires_grad else [None] * len(weights)
+        )
+        both = zip(weights, curved, strict=True)
+        terms = [product(w.detach().flatten(), h.flatten()) for w, h in both if h is not None]
     if not terms:
         raise UnsupportedError("the loss is linear in every weight: there is no Hessian")
     return -torch.stack(terms).sum()
+
+
+def refuse_dead_ends(start: Tensor) -> None:
+    """Look for functions that declare themselves differentiable once only: torch would step over them in silence."""
+    seen, waiting = set(), [start.grad_fn]
+    while waiting:
+        node = waiting.pop()
+        if node is None or node in seen:
+            continue
+        if node.name().endswith("::Error"):
+            raise UnsupportedError("a function of this network can be differentiated once only")
+        seen.add(node)
+        waiting += [following for following, _ in node.next_functions]
 
 
 @contextmanager
@@ -76,6 +85,4 @@ def twice_differentiable() -> Iterator[None]:
             text = str(error).splitlines()[0] if str(error) else ""
             if "not implemented" not in text and "double backward" not in text:
                 raise
-            raise UnsupportedError(
-                f"a layer of this network cannot be differentiated twice ({text})"
-            ) from error
+            raise UnsupportedError(f"a layer of this network cannot be differentiated twice ({text})") from error

@@ -74,9 +74,7 @@ def epe_nas(probe: Probe, *, many_classes: bool | None = None) -> Tensor:
         many_classes = outputs.ndim > 1 and outputs.shape[1] > 100
     groups = [rows[classes == label] for label in sorted(set(classes.tolist()))]
     if max(map(len, groups)) == 1:
-        raise UnsupportedError(
-            "no two samples of the batch share a class: there are no correlations within classes"
-        )
+        raise UnsupportedError("no two samples of the batch share a class: there are no correlations within classes")
     if not many_classes:
         return torch.stack([log_correlations(correlations(group)) for group in groups]).abs().sum()
     several = [group for group in groups if len(group) > 1]
@@ -129,8 +127,6 @@ def _classes(probe: Probe) -> Tensor:
     if labels is None:
         raise UnsupportedError("no labels in the batch: hand over (inputs, labels)")
     labels = labels.detach().to(probe.device)
-    if labels.numel() != len(labels) or (
-        labels.is_floating_point() and bool((labels != labels.round()).any())
-    ):
+    if labels.numel() != len(labels) or (labels.is_floating_point() and bool((labels != labels.round()).any())):
         raise UnsupportedError(f"labels of shape {tuple(labels.shape)}: one class per sample is needed")
     return labels.flatten()

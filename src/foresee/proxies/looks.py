@@ -70,6 +70,8 @@ class Watcher(Generic[R]):
 
     name: ClassVar[str] = ""
     root: ClassVar[Literal["", "loss", "outputs"]] = ""
+    #: whether what a module returns may be overwritten in place before the pass ends, and has to be copied at once
+    careful: bool = False
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -94,6 +96,10 @@ class Watcher(Generic[R]):
     def result(self, run: Run, gradients: Sequence[Tensor | None]) -> R:
         """What was seen, detached from the graph."""
         raise NotImplementedError
+
+
+class OverwrittenError(Exception):
+    """A watcher kept what a module returned, and the network wrote into it later: look again, carefully."""
 
 
 @contextmanager
@@ -167,6 +173,7 @@ class Features(Watcher[list[Feature]]):
 
     def __init__(self) -> None:
         self._seen: list[Feature] = []
+        self._versions: list[int] = []
 
     def selects(self, call: Call) -> bool:
         """Leaf modules: what a container returns is what its last child returned."""
@@ -176,12 +183,17 @@ class Features(Watcher[list[Feature]]):
         """Keep the first sample."""
         if output.ndim == 0 or not output.is_floating_point():
             return
-        sample = output.detach().select(0, 0).clone()  # a copy: an in-place activation may overwrite the output next
         rows = output.shape[1] if output.ndim > 1 else 1
-        self._seen.append(Feature(call.name, call.module, sample.reshape(rows, -1)))
+        sample = output.detach().select(0, 0).reshape(rows, -1)
+        if self.careful or len(output) > 1:
+            sample = sample.clone()  # neither overwritten nor keeping the whole batch alive
+        self._seen.append(Feature(call.name, call.module, sample))
+        self._versions.append(sample._version)
 
     def result(self, run: Run, gradients: Sequence[Tensor | None]) -> list[Feature]:
         """All of them."""
+        if [feature.map._version for feature in self._seen] != self._versions:
+            raise OverwrittenError
         return self._seen
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 import torch
 from torch import Tensor
 
+from foresee.errors import UnsupportedError
 from foresee.proxies.base import Needs, proxy
 from foresee.proxies.kernel import MEMORY, sample_norms
 from foresee.proxies.probe import Probe
@@ -40,7 +41,7 @@ def nasi(probe: Probe, *, m: float = 1.0, gamma: float = 1.0, mu: float = 1.0, n
     >>> free.ok, score(torch.nn.Linear(2, 3), batch, "nasi", settings={"nu": 0.0, "mu": 1.0}).value
     (True, 0.0)
     """
-    length = squared_length(gradient.flatten() for gradient in probe.batch.gradients.values())
+    length = squared_length(gradient.flatten() for gradient in loss_gradients(probe).values())
     probe.note(squared_gradient_norm=length)
     return m / gamma**2 * (length if nu is None else constrained(length, mu, nu))
 
@@ -81,6 +82,14 @@ def constrained(value: Tensor, mu: Tensor | float, nu: Tensor | float) -> Tensor
     tensor([1., 1.])
     """
     return value - mu * (value - nu).clamp_min(0)
+
+
+def loss_gradients(probe: Probe) -> dict[str, Tensor]:
+    """Gradients of the mean loss of the first batch by the trainable parameters; at least one."""
+    found = probe.batch.gradients
+    if not found:
+        raise UnsupportedError("no trainable parameter has an influence on the loss")
+    return found
 
 
 def squared_length(parts: Iterable[Tensor]) -> Tensor:

@@ -28,7 +28,7 @@ from foresee.errors import InputError, UnknownNameError, UnsupportedError
 from foresee.proxies.draws import Draws
 from foresee.proxies.initialise import initialised
 from foresee.proxies.jets import taylor
-from foresee.proxies.looks import LOOKS, Feature, Pattern, Run, Watcher, watching
+from foresee.proxies.looks import LOOKS, Feature, OverwrittenError, Pattern, Run, Watcher, watching
 from foresee.proxies.losses import Loss, choose
 from foresee.proxies.outputs import logits_of
 from foresee.proxies.state import converted, double, untouched, use_batch_statistics
@@ -338,14 +338,19 @@ class Pass:
             raise UnsupportedError("no labels in the batch: hand over (inputs, labels)")
         return self._loss(logits_of(forward(*(self._input(part, self.probe.dtype, False) for part in self.inputs))))
 
-    def _run(self, looks: Sequence[str]) -> dict[str, Any]:
-        if self._exact:
-            return self.probe.exactly(lambda network, dtype: self._watch(network, dtype, looks))
-        with self.probe.contact() as network:
-            return self._watch(network, self.probe.dtype, looks)
+    def _run(self, looks: Sequence[str], careful: bool = False) -> dict[str, Any]:
+        try:
+            if self._exact:
+                return self.probe.exactly(lambda network, dtype: self._watch(network, dtype, looks, careful))
+            with self.probe.contact() as network:
+                return self._watch(network, self.probe.dtype, looks, careful)
+        except OverwrittenError:
+            return self._run(looks, careful=True)
 
-    def _watch(self, network: nn.Module, dtype: torch.dtype, looks: Sequence[str]) -> dict[str, Any]:
+    def _watch(self, network: nn.Module, dtype: torch.dtype, looks: Sequence[str], careful: bool) -> dict[str, Any]:
         watchers = [LOOKS[look]() for look in looks]
+        for watcher in watchers:
+            watcher.careful = careful
         roots = {watcher.root for watcher in watchers}
         if "loss" in roots and self._batch.labels is None:
             raise UnsupportedError("no labels in the batch: hand over (inputs, labels)")

@@ -40,12 +40,13 @@ def dextr_opt(
 ) -> Tensor:
     """Dextr with the condition number of a few random channels of each layer, scaled up to all of them; no labels.
 
-    Formula: a b / (a + b) with a = log(1 + sum over layers of alpha / (beta c)) and b = log(1 + kappa). alpha is the number of
-    channels of the layer, c the condition number of beta of them, drawn without replacement; kappa is Dextr's curvature. A
-    layer with no more than beta channels counts 1/c as it is. A vector has c = 1, whatever is drawn.
+    Formula: a b / (a + b) with a = log(1 + sum over layers of alpha / (beta c)) and b = log(1 + kappa). alpha is the
+    number of channels of the layer, c the condition number of beta of them, drawn without replacement; kappa is Dextr's
+    curvature. A layer with no more than beta channels counts 1/c as it is. A vector has c = 1, whatever is drawn.
 
-    Settings: `channels` is beta; `every_module` and `whole_batch` as for `dextr`, `radius`, `angle`, `coordinates` and `size` of
-    the circle too. Variant `reference` is the public code's rule, which does not exist for layers of fewer than 8 channels.
+    Settings: `channels` is beta; `every_module` and `whole_batch` as for `dextr`, `radius`, `angle`, `coordinates` and
+    `size` of the circle too. Variant `reference` is the public code's rule, which does not exist for layers of fewer than
+    8 channels.
 
     Needs one sample; labels are never read. BatchNorm: batch statistics. Float64 throughout.
     Draws: those of `dextr`, and `channels.<i>` for the call i.
@@ -70,17 +71,16 @@ def dextr_opt(
     cost="1 forward run of one sample, and one small spectrum per layer",
     variants={"reference": _REFERENCE},
 )
-def meco_opt(
-    probe: Probe, *, channels: int = 8, every_module: bool = False, whole_batch: bool = False
-) -> Tensor:
+def meco_opt(probe: Probe, *, channels: int = 8, every_module: bool = False, whole_batch: bool = False) -> Tensor:
     """MeCo with a few random channels of each layer, scaled up to all of them; no labels.
 
     Formula: sum over layers of alpha / beta lambda_min(P). alpha is the number of channels of the layer, P the Pearson
-    correlation matrix of beta of them over the positions of the first sample, drawn without replacement. A layer with no more
-    than beta channels counts as in `meco`; a layer with a constant channel among the drawn adds 0, and so does a vector.
+    correlation matrix of beta of them over the positions of the first sample, drawn without replacement. A layer with no
+    more than beta channels counts as in `meco`; a layer with a constant channel among the drawn adds 0, and so does a
+    vector.
 
-    Settings: `channels` is beta; `every_module` and `whole_batch` as for `meco`. Variant `reference` is the public code's rule,
-    which does not exist for layers of fewer than 8 channels.
+    Settings: `channels` is beta; `every_module` and `whole_batch` as for `meco`. Variant `reference` is the public code's
+    rule, which does not exist for layers of fewer than 8 channels.
 
     Needs one sample; labels are never read. BatchNorm: batch statistics. Float64 throughout. Draws: `channels.<i>`.
 
@@ -95,7 +95,7 @@ def meco_opt(
 
 
 def sample_channels(draws: Draws, features: Sequence[Feature], count: int) -> tuple[list[Tensor], Tensor]:
-    """`count` random rows of each map, or all where there are fewer, and by how much their number falls short: alpha / beta."""
+    """`count` random rows of each map, or all where there are fewer, and alpha / beta: by how much they fall short."""
     if count < 1:
         raise InputError(f"channels {count}: at least 1 is needed")
     maps: list[Tensor] = []

@@ -78,9 +78,7 @@ def sigeo(
     """
     if form not in _FORMS:
         raise InputError(f"form {form!r} of sigeo: expected one of {', '.join(_FORMS)}")
-    trail = (
-        frozen(probe, 4) if optimizer == "none" else stepped(probe, 4, optimizer=optimizer, lr=lr, clip=clip)
-    )
+    trail = frozen(probe, 4) if optimizer == "none" else stepped(probe, 4, optimizer=optimizer, lr=lr, clip=clip)
     terms: dict[str, tuple[float, Tensor]] = {}
     # A term of weight 0 is not even computed: where it is infinite it would turn the value into NaN.
     if lambda1:
@@ -102,23 +100,24 @@ def fisher_rao(probe: Probe) -> Tensor:
     """Fisher-Rao norm: mean over batches of the squared product of all parameters with their gradient.
 
     Formula: (1/k) sum over k batches of (theta.g_i)^2, over all trainable parameters. The products of a layer that BatchNorm
-    follows vanish. The parts of the score, `share.<parameter>`, say who carries it: the sizes of each parameter's product
-    |theta_m.g_m|, summed over the batches, as shares of the sum over all parameters; those of at least 5 %.
+    follows vanish. The parts of the score say which kinds of layers carry it (`share.Linear`, `share.BatchNorm2d`, ...): the
+    sizes of their parameters' products |theta_m.g_m|, summed over the batches, as shares of the sum over all. `carriers`
+    gives the same by parameter.
 
     Needs labels and 4 batches; of fewer than 4 the first is split into 4. BatchNorm: batch statistics. Gradients in the
     network's own type, the rest in float64.
 
     >>> from foresee.proxies import score
     >>> net = torch.nn.Sequential(torch.nn.Flatten(), torch.nn.Linear(12, 3))
-    >>> sorted(score(net, (torch.randn(8, 3, 2, 2), torch.arange(8) % 3), "fisher_rao").parts)
-    ['share.1.bias', 'share.1.weight']
+    >>> list(score(net, (torch.randn(8, 3, 2, 2), torch.arange(8) % 3), "fisher_rao").parts)
+    ['share.Linear']
     """
     trail = frozen(probe, 4)
-    sizes = {name: products.abs().sum() for name, products in parameter_products(trail).items()}
-    total = float(torch.stack(list(sizes.values())).sum())
-    probe.note(
-        **{f"share.{name}": size / total for name, size in sizes.items() if float(size) >= 0.05 * total > 0}
-    )
+    kinds: dict[str, float] = {}
+    for name, share in carriers(trail).items():
+        kind = f"share.{type(probe.network.get_submodule(name.rpartition('.')[0])).__name__}"
+        kinds[kind] = kinds.get(kind, 0.0) + share
+    probe.note(**kinds)
     return fisher_rao_norm(trail)
 
 
@@ -139,9 +138,7 @@ def mean_abs_gradient(probe: Probe) -> Tensor:
     return torch.stack([trail.rows(name).abs().mean(0).sum() for name in _reached(trail)]).sum()
 
 
-@proxy(
-    "current_loss", direction="lower", needs=_NEEDS, paper=_PAPER, equation="Eq. 7, third term", cost=_COST
-)
+@proxy("current_loss", direction="lower", needs=_NEEDS, paper=_PAPER, equation="Eq. 7, third term", cost=_COST)
 def current_loss(probe: Probe) -> Tensor:
     """The loss of the last batch, before any training on these batches; less is better.
 
@@ -175,6 +172,13 @@ def parameter_products(trail: Trail) -> dict[str, Tensor]:
     return {name: product(trail.theta[name].flatten(), trail.rows(name)) for name in _reached(trail)}
 
 
+def carriers(trail: Trail) -> dict[str, float]:
+    """Which parameters carry the Fisher-Rao norm: |theta_m.g_m| summed over the batches, as shares of all, greatest first."""
+    sizes = {name: float(products.abs().sum()) for name, products in parameter_products(trail).items()}
+    total = sum(sizes.values())
+    return {name: sizes[name] / total if total else 0.0 for name in sorted(sizes, key=lambda name: -sizes[name])}
+
+
 def _fisher_rao_term(trail: Trail, probe: Probe, form: str) -> Tensor:
     if form == "released_cv":
         return cv_fisher_rao_term(trail)
@@ -182,9 +186,7 @@ def _fisher_rao_term(trail: Trail, probe: Probe, form: str) -> Tensor:
         return ctr_fisher_rao_term(trail, probe.network)
     norm = fisher_rao_norm(trail)
     if float(norm) == 0:
-        raise FloatingPointError(
-            "the parameters' product with their gradient is 0 in every batch: its log is infinite"
-        )
+        raise FloatingPointError("the parameters' product with their gradient is 0 in every batch: its log is infinite")
     return norm.log()
 
 

@@ -11,9 +11,7 @@ from foresee.proxies.weights import product
 
 def cv_fisher_rao_term(trail: Trail) -> Tensor:
     """Image code: 2 log( sum over layers of |theta . sum_i g_i| + 1e-5 ), over weights of convolutions and linear layers."""
-    sums = [
-        product(trail.theta[name].flatten(), trail.rows(name).sum(0)).abs() for name in trail.reached_layers
-    ]
+    sums = [product(trail.theta[name].flatten(), trail.rows(name).sum(0)).abs() for name in trail.reached_layers]
     return 2 * (torch.stack(sums).sum() + 1e-5).log()
 
 

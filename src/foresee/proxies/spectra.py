@@ -22,7 +22,9 @@ def inverse_condition(maps: Tensor) -> Tensor:
     if rows != columns:
         maps = torch.linalg.qr(maps.mT if columns > rows else maps, mode="r").R
     finite = maps.isfinite().all(-1).all(-1)  # NaN and infinity survive the reduction, which leaves less to look at
-    values = torch.linalg.svdvals(torch.where(finite[..., None, None], maps, 0.0))
+    maps = torch.where(finite[..., None, None], maps, 0.0)
+    # Small matrices are the CPU's: an accelerator decomposes them one after the other, several times slower.
+    values = torch.linalg.svdvals(maps.cpu() if maps.shape[-1] <= 256 else maps).to(maps.device)
     greatest, least = values[..., 0], values[..., -1]
     ratio = torch.where(greatest > 0, least / greatest, 0.0)
     return torch.where(finite, ratio, torch.nan)

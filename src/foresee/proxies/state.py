@@ -76,11 +76,11 @@ def use_batch_statistics(network: nn.Module) -> None:
     (dropout, drop path) are in eval mode, and a `dropout` number of any other module (attention, recurrent layers) is 0.
     To be used inside `untouched`.
     """
-    network.train()
     for module in network.modules():
-        if "drop" in type(module).__name__.lower():
-            module.training = False
-        elif isinstance(vars(module).get("dropout"), float):
+        training = "drop" not in type(module).__name__.lower()
+        if module.training != training:
+            module.training = training
+        if isinstance(vars(module).get("dropout"), float):
             vars(module)["dropout"] = 0.0
 
 

@@ -65,9 +65,7 @@ def stepped(probe: Probe, count: int, *, optimizer: str, lr: float, clip: float 
         for run in probe.at_least(count):
             loss = run.loss_of(network)
             if not loss.requires_grad:
-                raise UnsupportedError(
-                    "the outputs do not depend on the weights or inputs in a differentiable way"
-                )
+                raise UnsupportedError("the outputs do not depend on the weights or inputs in a differentiable way")
             found = torch.autograd.grad(loss, list(theta.values()), allow_unused=True)
             gradients = {name: g for name, g in zip(theta, found, strict=True) if g is not None}
             if clip is not None:

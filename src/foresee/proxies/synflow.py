@@ -66,10 +66,7 @@ def flow(probe: Probe, names: Iterable[str], *, norm: bool) -> dict[str, tuple[T
     """
     if not all(part.is_floating_point() for part in probe.data[0].parts):
         raise UnsupportedError("an input of ones needs floating inputs; this network takes whole numbers")
-    ones = [
-        torch.ones(1, *part.shape[1:], dtype=torch.float64, device=probe.device)
-        for part in probe.data[0].parts
-    ]
+    ones = [torch.ones(1, *part.shape[1:], dtype=torch.float64, device=probe.device) for part in probe.data[0].parts]
     names = list(names)
     with probe.contact(lambda tensor: tensor.double().abs()) as network, torch.enable_grad():
         for module in network.modules():
@@ -79,9 +76,7 @@ def flow(probe: Probe, names: Iterable[str], *, norm: bool) -> dict[str, tuple[T
         weights = [parameters[name] for name in names]
         total = logits_of(network(*ones)).sum()
         gradients = (
-            torch.autograd.grad(total, weights, allow_unused=True)
-            if total.requires_grad
-            else [None] * len(names)
+            torch.autograd.grad(total, weights, allow_unused=True) if total.requires_grad else [None] * len(names)
         )
         both = zip(names, weights, gradients, strict=True)
         pairs = {name: (weight.detach(), gradient) for name, weight, gradient in both if gradient is not None}

@@ -101,11 +101,11 @@ def weighted_sum(
 
 
 def harmonic_mean(table: Any, directions: Sequence[Direction] | None = None) -> Tensor:
-    """k over the sum of 1/score, for k proxies whose scores are positive: near the least of them, more is better.
+    """The harmonic mean k / (sum of 1/score) of k proxies whose scores are positive; more is better.
 
-    So Dextr joins its two parts, up to the factor 2, and Table 4 of its paper ZiCo and Zen. A mean of numbers that are not all
-    positive does not exist; such an architecture, and one with a failure, gets minus infinity. The scores must be on like
-    scales, and higher must be better: it has no meaning for scores turned around.
+    So Dextr joins its two parts, up to the factor 2, and Table 4 of its paper ZiCo and Zen. A mean of numbers that are
+    not all positive does not exist; such an architecture, and one with a failure, gets minus infinity. The scores must be
+    on like scales, and higher must be better: it has no meaning for scores turned around.
 
     >>> harmonic_mean([[3.0, 6.0], [1.0, -1.0]])
     tensor([4., -inf], dtype=torch.float64)

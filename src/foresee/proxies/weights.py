@@ -31,9 +31,7 @@ def plain(probe: Probe) -> Tensor:
     True
     """
     weights = probe.weights
-    terms = [
-        product(weights[name].flatten(), g.flatten()) for name, g in probe.batch.weight_gradients.items()
-    ]
+    terms = [product(weights[name].flatten(), g.flatten()) for name, g in probe.batch.weight_gradients.items()]
     return torch.stack(terms).sum()
 
 

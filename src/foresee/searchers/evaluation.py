@@ -14,6 +14,7 @@ from functools import cached_property
 from typing import Any
 
 import torch
+from torch import nn
 
 from foresee import data as data_room
 from foresee.batch import Batch
@@ -91,11 +92,33 @@ class Evaluation:
         return [proxies_base.get(name, self.settings.proxy_settings.get(name)) for name in self.settings.proxies]
 
     @cached_property
-    def batches(self) -> list[Batch]:
-        """The same batches for all candidates: as many and as large as the most demanding proxy needs."""
-        size = self.settings.batch_size or max(proxy.needs.batch for proxy in self.proxies)
-        count = max(proxy.needs.batches for proxy in self.proxies)
-        return self.data.batches(count, size, seed=self.settings.seed)
+    def groups(self) -> list[tuple[list[Proxy], list[Batch]]]:
+        """Proxies that want the same amount of data, with that data: the same batches for all candidates.
+
+        A score must not depend on which other proxies were asked for, so a proxy never gets more data than it wants by
+        itself; those that want alike share their passes.
+        """
+        wanted: dict[tuple[int, int], list[Proxy]] = {}
+        for proxy in self.proxies:
+            size = self.settings.batch_size or proxy.needs.batch
+            wanted.setdefault((proxy.needs.batches, size), []).append(proxy)
+        return [
+            (group, self.data.batches(count, size, seed=self.settings.seed)) for (count, size), group in wanted.items()
+        ]
+
+    def scores(self, network: nn.Module) -> dict[str, Score]:
+        """All proxies of one network, in the order they were asked for."""
+        found: dict[str, Score] = {}
+        for group, batches in self.groups:
+            found |= scores(
+                network,
+                batches,
+                group,
+                seed=self.settings.seed,
+                repeats=self.settings.repeats,
+                device=self.settings.device,
+            )
+        return {proxy.full_name: found[proxy.full_name] for proxy in self.proxies}
 
     @property
     def weights_seed(self) -> int:
@@ -110,15 +133,7 @@ class Evaluation:
         """Build the network of this text and score it."""
         start = time.perf_counter()
         with _threads(self.settings.threads):
-            candidate = self.candidate(text)
-            found = scores(
-                candidate.build(),
-                self.batches,
-                self.proxies,
-                seed=self.settings.seed,
-                repeats=self.settings.repeats,
-                device=self.settings.device,
-            )
+            found = self.scores(self.candidate(text).build())
         return Scored(tuple(found.values()), time.perf_counter() - start)
 
 

@@ -166,7 +166,7 @@ def run_search(
         settings.seed,
         dict(settings.searcher_settings),
     )
-    evaluation.batches  # noqa: B018
+    evaluation.groups  # noqa: B018
     searcher.memory_batch = settings.memory_batch
     table = LatencyTable.load(settings.latency_table) if settings.latency_table else None
     searcher.clock = Clock(settings.device, settings.threads, table)

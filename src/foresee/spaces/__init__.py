@@ -7,6 +7,7 @@ True
 
 from __future__ import annotations
 
+from foresee.spaces.autoformer import AutoFormerBase, AutoFormerSmall, AutoFormerTiny
 from foresee.spaces.base import Candidate, Counts, Graph, Space, get, spaces
 from foresee.spaces.darts import DARTS, DARTSNASI
 from foresee.spaces.mlp import MLP
@@ -16,16 +17,21 @@ from foresee.spaces.nasbench201 import NASBench201
 from foresee.spaces.nasrec import NASRecFull, NASRecSmall
 from foresee.spaces.nats_size import NATSSize
 from foresee.spaces.own import OwnSpace, load_object, own
+from foresee.spaces.plainnet import MobileNet, ResNet
 from foresee.spaces.robnet import RobNet
 from foresee.spaces.transnas import TransNASMacro, TransNASMicro
 
 __all__ = [
+    "AutoFormerBase",
+    "AutoFormerSmall",
+    "AutoFormerTiny",
     "Candidate",
     "Counts",
     "DARTS",
     "DARTSNASI",
     "Graph",
     "MLP",
+    "MobileNet",
     "NASBench101",
     "NASBench1Shot1S1",
     "NASBench1Shot1S2",
@@ -35,6 +41,7 @@ __all__ = [
     "NASRecSmall",
     "NATSSize",
     "OwnSpace",
+    "ResNet",
     "RobNet",
     "Space",
     "TransNASMacro",

@@ -141,9 +141,8 @@ def _source(name: str, ops: Sequence[str]) -> str:
     >>> _source("cells.3.edges.1.0.weight", ("none", "skip_connect", "none", "none", "none", "none"))
     'cells.3.edges.1.options.skip_connect.0.weight'
     """
-    match = re.fullmatch(
-        r"(.*\bedges\.(\d+))\.(?:op\.)?(?:ops\.(\w+)\.)?(.+)", name
-    )  # op. of `Partial`, ops. of `MaskedEdge`
+    # `op.` comes from `Partial`, `ops.<name>.` from `MaskedEdge`, which holds all operations
+    match = re.fullmatch(r"(.*\bedges\.(\d+))\.(?:op\.)?(?:ops\.(\w+)\.)?(.+)", name)
     if match is None:
         return name
     place, edge, held, rest = match.groups()

@@ -68,9 +68,7 @@ def blocks(architecture: Architecture) -> Iterator[tuple[int, int, bool]]:
 # -- the network --------------------------------------------------------------------------------------------------------
 def make_cell(inputs: int, outputs: int) -> Cell:
     """The fixed cell. Edges from its input may change the width; the skip is then a 1x1 convolution with batch norm."""
-    return Cell(
-        OPS, [_make_edge(op, inputs if source == 0 else outputs, outputs) for (source, _), op in _edges()]
-    )
+    return Cell(OPS, [_make_edge(op, inputs if source == 0 else outputs, outputs) for (source, _), op in _edges()])
 
 
 def _edges() -> Iterator[tuple[tuple[int, int], str]]:
@@ -164,9 +162,7 @@ class NATSSize(Space[Architecture]):
 
     def settings(self) -> dict[str, Any]:
         """Settings that differ from the benchmark's."""
-        return {
-            key: getattr(self, key) for key, default in _SETTINGS.items() if getattr(self, key) != default
-        }
+        return {key: getattr(self, key) for key, default in _SETTINGS.items() if getattr(self, key) != default}
 
     # -- the set ------------------------------------------------------------------------------------------------------
     def sample(self, rng: random.Random) -> Architecture:
@@ -194,9 +190,7 @@ class NATSSize(Space[Architecture]):
         allowed = [str(width) for width in self.widths]
         for number, part in enumerate(parts, 1):
             if part not in allowed:
-                raise InputError(
-                    f"widths {text!r}, block {number}: {part!r}, expected one of {', '.join(allowed)}"
-                )
+                raise InputError(f"widths {text!r}, block {number}: {part!r}, expected one of {', '.join(allowed)}")
         return Architecture(tuple(map(int, parts)))
 
     @property
@@ -233,9 +227,7 @@ class NATSSize(Space[Architecture]):
     def graph(self, architecture: Architecture) -> list[Graph]:
         """The chain of blocks with their widths."""
         nodes = [f"stem, {architecture.channels[0]}"]
-        nodes += [
-            f"{'reduction' if reduces else 'cell'}, {after}" for _, after, reduces in blocks(architecture)
-        ]
+        nodes += [f"{'reduction' if reduces else 'cell'}, {after}" for _, after, reduces in blocks(architecture)]
         return [Graph(tuple(nodes), tuple((place, place + 1, "") for place in range(LAYERS)), title="widths")]
 
     def one_shot(self, task: Task, **options: Any) -> NATSSizeOneShot:

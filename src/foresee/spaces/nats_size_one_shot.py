@@ -215,13 +215,10 @@ class NATSSizeOneShot(OneShot[Architecture]):
         """A one for the width of each block."""
         for number, width in enumerate(architecture.channels, 1):
             if width not in self.widths:
-                raise InputError(
-                    f"widths {architecture}, block {number}: {width}, expected one of {self.widths}"
-                )
+                raise InputError(f"widths {architecture}, block {number}: {width}, expected one of {self.widths}")
         indices = [self.widths.index(width) for width in architecture.channels]
         return {
-            choice.name: one_hot(index, len(self.widths))
-            for choice, index in zip(self.choices, indices, strict=True)
+            choice.name: one_hot(index, len(self.widths)) for choice, index in zip(self.choices, indices, strict=True)
         }
 
     def derive(self, weights: Weights) -> Architecture:

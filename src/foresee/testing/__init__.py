@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from foresee.testing.proxies import ProxySuite
 from foresee.testing.spaces import SpaceSuite
 
-__all__ = ["SpaceSuite"]
+__all__ = ["SpaceSuite", "ProxySuite"]

@@ -32,12 +32,5 @@ def test_a_path_is_the_inherited_network_with_any_head(head):
 
 def test_weights_begin_as_in_stand_alone_networks():
     torch.manual_seed(0)
-    weight = (
-        TransNASMicro(channels=16)
-        .one_shot(Task())
-        .network.cells[1]
-        .edges[0]
-        .options["nor_conv_3x3"][1]
-        .weight
-    )
+    weight = TransNASMicro(channels=16).one_shot(Task()).network.cells[1].edges[0].options["nor_conv_3x3"][1].weight
     assert weight.std().item() == pytest.approx((2 / (32 * 9)) ** 0.5, rel=0.05)

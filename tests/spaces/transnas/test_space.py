@@ -83,9 +83,7 @@ def test_published_macs():
 def test_formulas_equal_the_benchmarks_networks():
     for space, text in ((MICRO, "64-41414-1_02_333"), (MACRO, "64-1234-basic")):
         one = space.parse(text)
-        assert space.counts(one, SCENE) == measure(
-            lambda one=one, space=space: space.build(one, SCENE), SCENE
-        )
+        assert space.counts(one, SCENE) == measure(lambda one=one, space=space: space.build(one, SCENE), SCENE)
 
 
 # -- the sets -----------------------------------------------------------------------------------------------------------

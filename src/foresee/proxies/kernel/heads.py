@@ -50,6 +50,8 @@ class Question:
         for kind, known in (("outputs", OUTPUTS), ("parameters", PARAMETERS), ("method", METHODS)):
             if getattr(self, kind) not in known:
                 raise UnknownNameError(f"{kind} of a kernel", getattr(self, kind), known)
+        if self.method == "stochastic" and not self.matrix:
+            raise InputError("method 'stochastic' for lengths of gradients: they are exact; estimate the trace instead")
         if not self.memory > 0:
             raise InputError(f"memory {self.memory}: expected a positive number of bytes")
 

@@ -21,7 +21,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from foresee.proxies.kernel.spectrum import gram
+from foresee.proxies.kernel.spectrum import gram, squared_lengths
 
 _MATMULS = (nn.Linear, nn.Conv1d, nn.Conv2d)
 _NORMS = (nn.LayerNorm, nn.GroupNorm)
@@ -106,7 +106,7 @@ class Layer:
     def norms(self) -> Tensor:
         """Squared length of each row: (B H,), float64."""
         if not self.linear:
-            return torch.stack([part.double().square().sum(1) for part in self._diagonal().values()]).sum(0)
+            return torch.stack([squared_lengths(part) for part in self._diagonal().values()]).sum(0)
         return torch.stack([self._lengths(one) for one in self._products]).sum(0)
 
     def combined(self, weights: Tensor) -> dict[str, Tensor]:
@@ -142,7 +142,7 @@ class Layer:
     def _lengths(self, one: Product) -> Tensor:
         positions, width = one.arriving.shape[2:]
         if 2 * 8 * positions**2 > one.inputs.element_size() * one.inputs.shape[-1] * width:
-            return torch.stack([part.double().square().sum(-1).flatten() for part in self._rows(one)]).sum(0)
+            return torch.stack([squared_lengths(part.flatten(0, 1)) for part in self._rows(one)]).sum(0)
         inputs, arriving = one.inputs.double(), one.arriving.double()
         similarity = self._similarity(inputs, inputs).unsqueeze(1)
         return ((arriving @ arriving.mT) * similarity).sum((-1, -2)).flatten()

@@ -119,6 +119,7 @@ def predicted_bytes(
     parameters: str = "all",
     method: str = "exact",
     memory: float = MEMORY,
+    buckets: int = 4096,
     matrix: bool = True,
 ) -> int:
     """Bytes that `ntk` (or with `matrix=False`, `sample_norms`) will take at most, beside the network itself.
@@ -128,7 +129,8 @@ def predicted_bytes(
     >>> predicted_bytes(Probe(torch.nn.Linear(2, 3), torch.zeros(4, 2))) > 0
     True
     """
-    return plan(probe, Question(outputs, parameters, method, memory, matrix)).bytes
+    used = buckets if method == "stochastic" else 0
+    return plan(probe, Question(outputs, parameters, method, memory, matrix, used)).bytes
 
 
 def _answer(probe: Probe, question: Question) -> tuple[Tensor, Plan]:

@@ -22,7 +22,7 @@ from foresee.proxies.kernel.spectrum import BLOCK
 from foresee.proxies.looks import Call, Watcher, watching
 from foresee.proxies.probe import Probe
 
-#: seeds are stacked up to this many bytes of the greatest tensor on a CPU: more only costs fresh pages there
+#: seeds are stacked up to this many bytes of the greatest tensor and of gradients on a CPU: more is no faster there
 _STACK_ON_CPU = 2**24
 #: tensors of the greatest size that a backward run holds at once, per seed
 _ALIVE = 4
@@ -110,7 +110,7 @@ def coupled(network: nn.Module) -> bool:
 
 def plan(probe: Probe, question: Question, *, alone: bool | None = None) -> Plan:
     """Choose the way by bytes. `alone`: whether samples may run on their own; None: unless BatchNorm forbids it."""
-    seen, chosen = survey(probe), selected(probe.network, question.parameters)
+    chosen, seen = selected(probe.network, question.parameters), survey(probe)
     alone = not coupled(probe.network) if alone is None else alone
     by_rows = _rows(probe, question, seen, chosen, alone=alone)
     layers = owners(probe.network, chosen)
@@ -128,18 +128,19 @@ def _rows(probe: Probe, question: Question, seen: Survey, chosen: Mapping[str, T
     together, heads = (1 if alone else samples), (seen.width if question.outputs == "all" else 1)
     rows = samples * heads
     copy = size * sum(p.numel() for p in probe.network.parameters())
-    # The check that samples run alone give the same takes one run of the whole batch.
     entries = sum(p.numel() for p in chosen.values())
-    fixed = copy + seen.graph * samples + (3 * 8 * rows**2 + min(BLOCK, 8 * rows * entries)) * keep
+    # Where samples run alone, a run of the whole batch is there too, and two sums of gradients, for the check.
+    fixed = copy + seen.graph * samples + 3 * size * entries * alone + 3 * 8 * rows**2 * keep
+    fixed += 2 * min(BLOCK, 8 * rows * entries)
     transient = together * (_ALIVE * seen.greatest + (seen.patches if probe.device.type == "cpu" else 0))
     room = memory - fixed - transient
-    groups = _groups(chosen, max(room / size / (rows + 1), 1.0) if keep else float("inf"))
+    groups = _groups(chosen, max(room / size / (rows + 2), 1.0) if keep else float("inf"))
     widest = max(sum(chosen[name].numel() for name in group) for group in groups)
-    kept = size * widest * rows * keep
-    step = transient + size * widest
+    kept = size * widest * rows * keep + (8 * rows * question.buckets + 16 * entries) * (question.buckets > 0)
+    step = transient + 2 * size * widest
     most = max(1, int((memory - fixed - kept) // step))
     if probe.device.type == "cpu":
-        most = min(most, max(1, int(_STACK_ON_CPU // max(seen.greatest * together, 1))))
+        most = min(most, max(1, int(_STACK_ON_CPU // (seen.greatest * together + size * widest))))
     chunk = min(most, together * heads)
     return Plan("rows", groups, chunk, alone, int(fixed + kept + chunk * step))
 
@@ -174,5 +175,5 @@ def _layers(
         doubled = (8 + size) * (samples * call.read + rows * call.output)
         widest = max(widest, doubled + 2 * min(by_rows, by_products))
     fixed = copy + seen.graph * samples + samples * (_ALIVE * seen.greatest + seen.patches)
-    matrices = (3 * 8 * rows**2 + min(BLOCK, 8 * rows * max(own.values()))) * matrix
+    matrices = 3 * 8 * rows**2 * matrix + 2 * min(BLOCK, 8 * rows * max(own.values()))
     return Plan("layers", (tuple(chosen),), rows, True, int(fixed + arriving + widest + matrices))

@@ -15,7 +15,7 @@ from torch import Tensor, nn
 from foresee.proxies.kernel.heads import Question, directions, selected
 from foresee.proxies.kernel.plan import Plan
 from foresee.proxies.kernel.runs import check, check_weights, combination, gradients, run
-from foresee.proxies.kernel.spectrum import gram
+from foresee.proxies.kernel.spectrum import gram, squared_lengths
 from foresee.proxies.probe import Probe
 
 
@@ -43,6 +43,7 @@ def by_rows(probe: Probe, question: Question, plan: Plan) -> Tensor:
                     store.add(first, rows)
                     if plan.alone:
                         _mix(mixed, rows, weights.flatten()[first : first + len(seeds)])
+                    del rows  # before the next ones are computed
             totals.append(store.result())
             combined += mixed
         if plan.alone:
@@ -82,7 +83,7 @@ class _Lengths:
     def add(self, first: int, rows: Sequence[Tensor | None]) -> None:
         for part in rows:
             if part is not None:
-                self._found[first : first + len(part)] += part.flatten(1).double().square().sum(1)
+                self._found[first : first + len(part)] += squared_lengths(part.flatten(1))
 
     def result(self) -> Tensor:
         return self._found

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import torch
 from torch import Tensor
 
 #: bytes of one block of columns on its way to float64
-BLOCK = 2**25
+BLOCK = 2**24
 
 
 def gram(parts: Sequence[Tensor]) -> Tensor:
@@ -21,10 +21,23 @@ def gram(parts: Sequence[Tensor]) -> Tensor:
     rows = len(parts[0])
     total = torch.zeros(rows, rows, dtype=torch.float64, device=parts[0].device)
     for part in parts:
-        for block in torch.split(part, max(1, BLOCK // (8 * rows)), dim=1):
-            exact = block.double()
-            total += exact @ exact.mT
+        for block in _blocks(part):
+            total += block @ block.mT
     return total
+
+
+def squared_lengths(rows: Tensor) -> Tensor:
+    """Squared length of each row: (n, entries) to (n,), float64."""
+    total = torch.zeros(len(rows), dtype=torch.float64, device=rows.device)
+    for block in _blocks(rows):
+        total += block.square().sum(1)
+    return total
+
+
+def _blocks(rows: Tensor) -> Iterator[Tensor]:
+    """Blocks of columns in float64."""
+    for block in torch.split(rows, max(1, BLOCK // (8 * len(rows))), dim=1):
+        yield block.double()
 
 
 def spectrum(kernels: Tensor) -> Tensor:
@@ -56,5 +69,5 @@ def condition_number(eigenvalues: Tensor, dtype: torch.dtype = torch.float64) ->
 
 def rounding(eigenvalues: Tensor, dtype: torch.dtype) -> Tensor:
     """The size below which an eigenvalue means nothing: (..., n) to (...)."""
-    relative = max(10 * torch.finfo(torch.float64).eps, (10 * torch.finfo(dtype).eps) ** 2)
+    relative = max(10 * torch.finfo(torch.float64).eps, (3 * torch.finfo(dtype).eps) ** 2)
     return eigenvalues.shape[-1] * relative * eigenvalues[..., -1].abs()

@@ -111,7 +111,8 @@ class Attention(nn.Module):
         likeness = q @ k.transpose(-2, -1) + torch.einsum("bhnd,nmd->bhnm", q, self.keys(index))
         attention = self.softmax(likeness * self.head_dim**-0.5)
         gathered = attention @ v + torch.einsum("bhnm,nmd->bhnd", attention, self.values(index))
-        return gathered.transpose(1, 2).flatten(2)
+        joined: Tensor = gathered.transpose(1, 2).flatten(2)
+        return joined
 
     def forward(self, x: Tensor, index: Tensor) -> Tensor:
         """Tokens (B, L, embed) to the same shape."""
@@ -197,7 +198,12 @@ class Network(nn.Module):
 
     def pre_gap(self, x: Tensor) -> Tensor:
         """The patches' tokens before their mean is taken, as a map (B, embed, rows, columns)."""
-        return self.last(x).transpose(1, 2).unflatten(2, (self.rows, self.columns))
+        return self.as_map(self.last(x))
+
+    def as_map(self, tokens: Tensor) -> Tensor:
+        """Tokens of the patches (B, N, any width) to (B, width, rows, columns)."""
+        b, _, width = tokens.shape
+        return tokens.transpose(1, 2).reshape(b, width, self.rows, self.columns)
 
     def last(self, x: Tensor) -> Tensor:
         """The patches' tokens after the last norm, (B, N, embed)."""

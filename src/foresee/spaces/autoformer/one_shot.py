@@ -56,7 +56,7 @@ class AutoFormerOneShot(OneShot[Architecture]):
 
     def pre_gap(self, x: Tensor) -> Tensor:
         """The patches' tokens before their mean is taken, as a map."""
-        return self._last(x).transpose(1, 2).unflatten(2, (self.network.rows, self.network.columns))
+        return self.network.as_map(self._last(x))
 
     def forward(self, x: Tensor) -> Tensor:
         """(B, channels, H, W) to logits (B, outputs), by the present weights."""

@@ -185,7 +185,8 @@ class AutoFormer(Space[Architecture]):
     def size(self) -> int:
         """Widths times the sum over depths d of (ratios x heads)^d."""
         layer = len(self.options["mlp"]) * len(self.options["heads"])
-        return len(self.options["embed"]) * sum(layer ** int(depth) for depth in self.options["depth"])
+        networks: int = sum(layer ** int(depth) for depth in self.options["depth"])
+        return len(self.options["embed"]) * networks
 
     @property
     def named(self) -> Mapping[str, Architecture]:
@@ -229,7 +230,12 @@ class AutoFormerTiny(AutoFormer):
 
     name = "autoformer_tiny"
     summary = "vision transformers of 12 to 14 layers, width 192 to 240: 10^9 image networks"
-    published = {"embed": (192, 216, 240), "mlp": (3.5, 4.0), "heads": (3, 4), "depth": (12, 13, 14)}
+    published: ClassVar[Mapping[str, tuple[float, ...]]] = {
+        "embed": (192, 216, 240),
+        "mlp": (3.5, 4.0),
+        "heads": (3, 4),
+        "depth": (12, 13, 14),
+    }
     supernet = 256
     _named = named.TINY
 
@@ -240,7 +246,12 @@ class AutoFormerSmall(AutoFormer):
 
     name = "autoformer_small"
     summary = "vision transformers of 12 to 14 layers, width 320 to 448: 10^14 image networks"
-    published = {"embed": (320, 384, 448), "mlp": (3.0, 3.5, 4.0), "heads": (5, 6, 7), "depth": (12, 13, 14)}
+    published: ClassVar[Mapping[str, tuple[float, ...]]] = {
+        "embed": (320, 384, 448),
+        "mlp": (3.0, 3.5, 4.0),
+        "heads": (5, 6, 7),
+        "depth": (12, 13, 14),
+    }
     supernet = 448
     _named = named.SMALL
 
@@ -254,6 +265,11 @@ class AutoFormerBase(AutoFormer):
 
     name = "autoformer_base"
     summary = "vision transformers of 14 to 16 layers, width 528 to 624: 10^13 image networks"
-    published = {"embed": (528, 576, 624), "mlp": (3.0, 3.5, 4.0), "heads": (9, 10), "depth": (14, 15, 16)}
+    published: ClassVar[Mapping[str, tuple[float, ...]]] = {
+        "embed": (528, 576, 624),
+        "mlp": (3.0, 3.5, 4.0),
+        "heads": (9, 10),
+        "depth": (14, 15, 16),
+    }
     supernet = 640
     _named = named.BASE

@@ -46,7 +46,8 @@ class PrefixConv2d(nn.Conv2d):
     def forward(self, x: Tensor, outputs: int) -> Tensor:  # type: ignore[override]
         """(B, C, H, W) to `outputs` maps."""
         assert self.bias is not None
-        return self._conv_forward(x, self.weight[:outputs], self.bias[:outputs])
+        out: Tensor = self._conv_forward(x, self.weight[:outputs], self.bias[:outputs])
+        return out
 
 
 class PrefixNorm(nn.LayerNorm):

@@ -161,7 +161,7 @@ class Network(nn.Module):
 
 def _initialise(module: nn.Module) -> None:
     """Normal weights of convolutions that keep the variance of gradients; batch norms begin as the identity anyway."""
-    if isinstance(module, nn.Conv2d):
+    if isinstance(module, nn.Conv2d) and not module.weight.is_meta:
         nn.init.kaiming_normal_(module.weight, mode="fan_out", nonlinearity="relu")
 
 

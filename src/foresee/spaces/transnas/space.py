@@ -56,9 +56,7 @@ class TransNAS(Space[A]):
 
     def __init__(self, *, channels: int = 64, head: str = "class") -> None:
         if not isinstance(channels, int) or isinstance(channels, bool) or channels < 1:
-            raise InputError(
-                f"space {self.name}: channels {channels!r}, expected a whole number of at least 1"
-            )
+            raise InputError(f"space {self.name}: channels {channels!r}, expected a whole number of at least 1")
         if head not in heads.HEADS:
             raise UnknownNameError(f"head of space {self.name}", str(head), heads.HEADS)
         self.channels, self.head = channels, head
@@ -101,9 +99,7 @@ class TransNAS(Space[A]):
         backbone = self.backbone_counts(architecture, task)
         if self.head == "jigsaw":
             backbone = Counts(backbone.params, backbone.macs * heads.TILES)
-        return backbone + network.count_head(
-            self.head, architecture.modules, self.channels, task.outputs, size
-        )
+        return backbone + network.count_head(self.head, architecture.modules, self.channels, task.outputs, size)
 
 
 @spaces.register("transnas_micro")
@@ -124,9 +120,7 @@ class TransNASMicro(TransNAS[MicroArchitecture]):
         ops[edge] = rng.choice([op for op in OPS if op != ops[edge]])
         return MicroArchitecture(tuple(ops))
 
-    def crossover(
-        self, first: MicroArchitecture, second: MicroArchitecture, rng: random.Random
-    ) -> MicroArchitecture:
+    def crossover(self, first: MicroArchitecture, second: MicroArchitecture, rng: random.Random) -> MicroArchitecture:
         """Each edge from either parent."""
         return MicroArchitecture(tuple(rng.choice(pair) for pair in zip(first.ops, second.ops, strict=True)))
 
@@ -153,9 +147,7 @@ class TransNASMicro(TransNAS[MicroArchitecture]):
 
     def _cells(self, architecture: MicroArchitecture, size: Size) -> Counts:
         costs = _edge_costs(self.channels, size)
-        return counting.total(
-            costs[source == 0, op] for (source, _), op in zip(EDGES, architecture.ops, strict=True)
-        )
+        return counting.total(costs[source == 0, op] for (source, _), op in zip(EDGES, architecture.ops, strict=True))
 
     def unused_parameters(self, architecture: MicroArchitecture) -> frozenset[str]:
         """Edges from whose end no path leads to the output."""
@@ -205,13 +197,9 @@ class TransNASMacro(TransNAS[MacroArchitecture]):
         for digit in "1234":
             near |= {old[:place] + digit + old[place + 1 :] for place in range(len(old))}
             near |= {old[:place] + digit + old[place:] for place in range(len(old) + 1)}
-        return MacroArchitecture(
-            rng.choice(sorted(one for one in near if one != old and trouble(one) is None))
-        )
+        return MacroArchitecture(rng.choice(sorted(one for one in near if one != old and trouble(one) is None)))
 
-    def crossover(
-        self, first: MacroArchitecture, second: MacroArchitecture, rng: random.Random
-    ) -> MacroArchitecture:
+    def crossover(self, first: MacroArchitecture, second: MacroArchitecture, rng: random.Random) -> MacroArchitecture:
         """The beginning of one parent and the end of the other, cut at the same place; a parent where no cut fits."""
         left, right = rng.sample([first.modules, second.modules], 2)
         children = [left[:cut] + right[cut:] for cut in range(1, len(left))]
@@ -249,7 +237,5 @@ class TransNASMacro(TransNAS[MacroArchitecture]):
             channels *= 2 if digit in DOUBLES else 1
             stride *= 2 if digit in HALVES else 1
             nodes.append(f"{channels} channels, 1/{stride}")
-        edges = tuple(
-            (place, place + 1, f"module {digit}") for place, digit in enumerate(architecture.modules)
-        )
+        edges = tuple((place, place + 1, f"module {digit}") for place, digit in enumerate(architecture.modules))
         return [Graph(tuple(nodes), edges, title="skeleton")]

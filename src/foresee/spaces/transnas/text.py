@@ -72,14 +72,10 @@ class MicroArchitecture:
     def from_digits(cls, digits: str) -> MicroArchitecture:
         """A cell by its six digits alone, as tables give it."""
         if len(digits) != len(EDGES):
-            raise InputError(
-                f"cell {digits!r}: {len(digits)} digits, expected {len(EDGES)} (read them as text)"
-            )
+            raise InputError(f"cell {digits!r}: {len(digits)} digits, expected {len(EDGES)} (read them as text)")
         for digit, (source, target) in zip(digits, EDGES, strict=True):
             if digit not in "0123":
-                raise InputError(
-                    f"cell {digits!r}, edge {source}->{target}: {digit!r}, expected a digit from 0 to 3"
-                )
+                raise InputError(f"cell {digits!r}, edge {source}->{target}: {digit!r}, expected a digit from 0 to 3")
         return cls(tuple(OPS[int(digit)] for digit in digits))
 
     @classmethod
@@ -87,17 +83,13 @@ class MicroArchitecture:
         """Inverse of `str`; the error names the part that is wrong."""
         modules, cell = _parts(text, "micro")
         if modules != MICRO_MODULES:
-            raise InputError(
-                f"architecture {text!r}: modules {modules!r}, expected {MICRO_MODULES} in the micro space"
-            )
+            raise InputError(f"architecture {text!r}: modules {modules!r}, expected {MICRO_MODULES} in the micro space")
         nodes = cell.split("_")
         if len(nodes) != 3:
             raise InputError(f"cell {cell!r}: {len(nodes)} nodes, expected 3 joined by _, such as 3_33_333")
         for number, node in enumerate(nodes, 1):
             if len(node) != number:
-                raise InputError(
-                    f"cell {cell!r}, node {number}: {len(node)} digits in {node!r}, expected {number}"
-                )
+                raise InputError(f"cell {cell!r}, node {number}: {len(node)} digits in {node!r}, expected {number}")
         return cls.from_digits("".join(nodes))
 
 
@@ -124,9 +116,7 @@ class MacroArchitecture:
         """Inverse of `str`; the error names the part that is wrong."""
         modules, cell = _parts(text, "macro")
         if cell != MACRO_CELL:
-            raise InputError(
-                f"architecture {text!r}: cell {cell!r}, expected {MACRO_CELL} in the macro space"
-            )
+            raise InputError(f"architecture {text!r}: cell {cell!r}, expected {MACRO_CELL} in the macro space")
         return cls(modules)
 
 
