@@ -40,7 +40,9 @@ class Task:
             raise InputError(f"vocabularies {self.vocabularies}: every feature needs at least 1 value")
         if self.vocabularies and len(self.inputs) != 1:
             shape = "x".join(map(str, self.inputs))
-            raise InputError(f"vocabularies with inputs {shape}: expected one number, how many dense features there are")
+            raise InputError(
+                f"vocabularies with inputs {shape}: expected one number, how many dense features there are"
+            )
 
     def example(self, batch: int = 1) -> Tensor | tuple[Tensor, ...]:
         """Zeros that a network of this task takes: one tensor, or dense and sparse features."""

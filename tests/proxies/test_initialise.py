@@ -160,3 +160,15 @@ def test_the_setting_of_a_proxy_comes_before_the_argument(small, batch):
         score(network, data, "swap", initialise="he", settings={"initialise": "normal"}).value
         == score(network, data, "swap").value
     )
+
+
+@pytest.mark.parametrize("name", ["snip", "az_trainability", "curvature:reference_sum", "zen", "swap", "dextr_opt"])
+def test_inference_mode_around_it_does_not_matter(batch, name):
+    torch.manual_seed(0)
+    layers = [nn.Conv2d(2, 3, 3, padding=1), nn.BatchNorm2d(3), nn.ReLU(), nn.AdaptiveAvgPool2d(1)]
+    network, data = nn.Sequential(*layers, nn.Flatten(), nn.Linear(3, 5)).double(), batch(4)
+    expected = score(network, data, name, initialise="he")
+    with torch.inference_mode():
+        found = score(network, data, name, initialise="he")
+    assert found.ok
+    assert found.value == expected.value

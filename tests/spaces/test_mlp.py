@@ -39,9 +39,7 @@ def test_the_space_of_the_experiment():
 
 
 def test_network_is_what_it_says():
-    network = MLP(widths=(4, 8), depths=(2,)).build(
-        MLP(widths=(4, 8), depths=(2,)).parse("mlp(8,4)"), Task((2, 3), 5)
-    )
+    network = MLP(widths=(4, 8), depths=(2,)).build(MLP(widths=(4, 8), depths=(2,)).parse("mlp(8,4)"), Task((2, 3), 5))
     x = torch.randn(6, 2, 3)
     first, second, last = (layer for layer in network if isinstance(layer, torch.nn.Linear))
     hidden = (second(first(x.reshape(6, 6)).relu())).relu()
@@ -79,9 +77,7 @@ def test_a_single_architecture_has_no_neighbour():
         space.mutate(space.parse("mlp(8)"), stream(0))
 
 
-@pytest.mark.parametrize(
-    "settings", [{"widths": []}, {"widths": [4, 2]}, {"widths": [0, 2]}, {"depths": [1.5]}]
-)
+@pytest.mark.parametrize("settings", [{"widths": []}, {"widths": [4, 2]}, {"widths": [0, 2]}, {"depths": [1.5]}])
 def test_wrong_settings(settings):
     with pytest.raises(InputError, match="expected ascending whole numbers"):
         get("mlp", **settings)

@@ -105,9 +105,7 @@ def test_a_cell_is_wired_as_written():
         (4, 5): "01",
         (1, 5): "10",
     }
-    cell = BuiltCell(
-        Cell(tuple(codes[edge] for edge in EDGES)), Place("reduce", (5, 6), 4, False, 2, False)
-    ).eval()
+    cell = BuiltCell(Cell(tuple(codes[edge] for edge in EDGES)), Place("reduce", (5, 6), 4, False, 2, False)).eval()
     before, last = torch.randn(2, 5, 6, 6), torch.randn(2, 6, 6, 6)
     zero, one = cell.preprocess[0](before), cell.preprocess[1](last)
     both = cell.edges["0->2"]
@@ -133,9 +131,7 @@ def test_idle_parts_are_named():
         network(torch.randn(2, 3, 8, 8)).square().sum().backward()
         without = {name for name, parameter in network.named_parameters() if parameter.grad is None}
         named = space.unused_parameters(one)
-        covered = {
-            n for n, _ in network.named_parameters() if any(n.startswith(f"{place}.") for place in named)
-        }
+        covered = {n for n, _ in network.named_parameters() if any(n.startswith(f"{place}.") for place in named)}
         assert covered == without
         assert without
 
@@ -151,9 +147,7 @@ def test_width_and_depth_apply():
 def test_identity_tells_codes_apart():
     space = RobNet(layers=3)
     one = space.sample(stream(1))
-    assert all(
-        space.canonical(space.mutate(one, random.Random(seed))) != space.canonical(one) for seed in range(10)
-    )
+    assert all(space.canonical(space.mutate(one, random.Random(seed))) != space.canonical(one) for seed in range(10))
 
 
 def test_settings_travel():

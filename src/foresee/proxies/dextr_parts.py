@@ -100,12 +100,12 @@ def _summed(probe: Probe, radius: float | None, coordinates: int | None, points:
     """Sum of the curvatures at the points of one batch, each derivative by its own backward run."""
     shape = probe.input_shape
     count = math.prod(shape)
-    plane = probe.draws.plane(f"plane.{count}", count).to(probe.device)
     length = math.sqrt(count) if radius is None else radius
 
     def look(network: nn.Module, dtype: torch.dtype) -> tuple[Tensor, Tensor]:
+        plane = probe.draws.plane(f"plane.{count}", count).to(probe.device, dtype)
         theta = torch.linspace(0, 2 * math.pi, points, dtype=dtype, device=probe.device).requires_grad_()
-        curve = length * torch.stack([theta.cos(), theta.sin()], dim=1) @ plane.to(dtype).mT
+        curve = length * torch.stack([theta.cos(), theta.sin()], dim=1) @ plane.mT
         with torch.enable_grad():
             outputs = logits_of(network(curve.view(points, *shape))).flatten(1)
             chosen = torch.arange(outputs.shape[1])

@@ -64,11 +64,12 @@ def initialised(network: nn.Module, scheme: str, draws: Draws) -> Iterator[None]
     if scheme == "default":
         yield
         return
-    fresh = _fresh(network, scheme, draws)
+    with torch.inference_mode(False):  # weights that gradients can be taken of, whoever asks
+        fresh = [(t, values.to(t.device, t.dtype)) for t, values in _fresh(network, scheme, draws)]
     found = [(tensor, tensor.data) for tensor, _ in fresh]
     try:
         for tensor, values in fresh:
-            tensor.data = values.to(tensor.device, tensor.dtype)
+            tensor.data = values
         yield
     finally:
         for tensor, data in found:

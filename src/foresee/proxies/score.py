@@ -226,7 +226,7 @@ def _attempt(action: Callable[[], Any]) -> _Outcome:
         raise
     except RankDeficientError as error:
         return _Outcome(status="rank_deficient", reason=str(error))
-    except (ArithmeticError, torch.linalg.LinAlgError) as error:
+    except (ArithmeticError, torch.linalg.LinAlgError) as error:  # type: ignore[attr-defined]
         return _Outcome(status="nan", reason=str(error))
     except Exception as error:  # a stranger's network may raise anything
         traceback.clear_frames(error.__traceback__)  # what the failed run had in hand is let go

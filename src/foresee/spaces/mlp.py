@@ -48,9 +48,7 @@ class Architecture:
         """Inverse of `str`."""
         match = re.fullmatch(r"\s*mlp\((\d+(?:,\d+)*)?\)\s*", text)
         if not match:
-            raise InputError(
-                f"architecture {text!r}: expected the hidden widths, such as mlp(24) or mlp(48,24)"
-            )
+            raise InputError(f"architecture {text!r}: expected the hidden widths, such as mlp(24) or mlp(48,24)")
         return cls(tuple(int(width) for width in match[1].split(",")) if match[1] else ())
 
 
@@ -108,9 +106,7 @@ class MLP(Space[Architecture]):
     def settings(self) -> dict[str, Any]:
         """Settings that differ from the experiment's."""
         plain = {"widths": WIDTHS, "depths": DEPTHS}
-        return {
-            key: list(getattr(self, key)) for key, default in plain.items() if getattr(self, key) != default
-        }
+        return {key: list(getattr(self, key)) for key, default in plain.items() if getattr(self, key) != default}
 
     # -- the set ------------------------------------------------------------------------------------------------------
     def sample(self, rng: random.Random) -> Architecture:
@@ -155,9 +151,7 @@ class MLP(Space[Architecture]):
             )
         for layer, width in enumerate(architecture.widths, 1):
             if width not in self.widths:
-                raise InputError(
-                    f"{architecture}: width {width} of layer {layer}, expected {_listed(self.widths)}"
-                )
+                raise InputError(f"{architecture}: width {width} of layer {layer}, expected {_listed(self.widths)}")
         return architecture
 
     @property
@@ -183,9 +177,7 @@ class MLP(Space[Architecture]):
     def graph(self, architecture: Architecture) -> list[Graph]:
         """A chain."""
         nodes = ("input", *map(str, architecture.widths), "output")
-        return [
-            Graph(nodes, tuple((node, node + 1, "linear") for node in range(len(nodes) - 1)), title="layers")
-        ]
+        return [Graph(nodes, tuple((node, node + 1, "linear") for node in range(len(nodes) - 1)), title="layers")]
 
 
 def _listed(numbers: Sequence[int]) -> str:

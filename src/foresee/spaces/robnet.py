@@ -141,12 +141,12 @@ class RobNet(Space[Architecture]):
     """
 
     name = "robnet"
-    summary = "cells of 4 nodes that read all nodes before them, 4 codes an edge, one cell for all layers or one for each"
+    summary = (
+        "cells of 4 nodes that read all nodes before them, 4 codes an edge, one cell for all layers or one for each"
+    )
     source = "When NAS Meets Robustness (Guo et al., CVPR 2020)"
 
-    def __init__(
-        self, *, channels: int = 36, layers: int = 20, network: str = "cifar", shared: bool = False
-    ) -> None:
+    def __init__(self, *, channels: int = 36, layers: int = 20, network: str = "cifar", shared: bool = False) -> None:
         self.form = Form(channels, layers, network)
         self.channels, self.layers, self.network, self.shared = channels, layers, network, bool(shared)
 
@@ -181,9 +181,7 @@ class RobNet(Space[Architecture]):
         rows = literal(text, _EXAMPLE)
         if not isinstance(rows, list) or len(rows) not in (1, self.layers):
             count = len(rows) if isinstance(rows, list) else "no"
-            raise InputError(
-                f"architecture of {count} cells: expected 1 or {self.layers}, such as {_EXAMPLE}"
-            )
+            raise InputError(f"architecture of {count} cells: expected 1 or {self.layers}, such as {_EXAMPLE}")
         cells = []
         for layer, codes in enumerate(rows):
             if not isinstance(codes, list):

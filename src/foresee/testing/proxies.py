@@ -227,7 +227,7 @@ class _Untouchable(Tensor):
     @classmethod
     def __torch_function__(cls, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         if function is Tensor.__len__:
-            return super().__torch_function__(function, types, args, kwargs)
+            return super().__torch_function__(function, types, args, kwargs)  # type: ignore[no-untyped-call]
         raise AssertionError(f"labels were touched by {function.__name__}")
 
 

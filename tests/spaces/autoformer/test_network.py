@@ -82,19 +82,13 @@ def slow(network, x):
                     table = f"{at}.attention.{what}"
                     return state[f"{table}.vertical"][v] + state[f"{table}.horizontal"][h]
 
-                scores = [
-                    query @ (other[part][1::3] + vector("keys", j)) / math.sqrt(4)
-                    for j, other in enumerate(qkv)
-                ]
+                scores = [query @ (other[part][1::3] + vector("keys", j)) / math.sqrt(4) for j, other in enumerate(qkv)]
                 chances = torch.softmax(torch.stack(scores), 0)
                 joined.append(
                     sum(chances[j] * (other[part][2::3] + vector("values", j)) for j, other in enumerate(qkv))
                 )
             new.append(tokens[i] + linear(f"{at}.attention.projection", torch.cat(joined)))
-        tokens = [
-            token + linear(f"{at}.fc2", F.gelu(linear(f"{at}.fc1", norm(f"{at}.norm2", token))))
-            for token in new
-        ]
+        tokens = [token + linear(f"{at}.fc2", F.gelu(linear(f"{at}.fc1", norm(f"{at}.norm2", token)))) for token in new]
     mean = torch.stack([norm("norm", token) for token in tokens[1:]]).mean(0)
     return linear("head", mean)
 

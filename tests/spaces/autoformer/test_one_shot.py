@@ -17,9 +17,7 @@ from foresee.spaces.one_shot import straight_through
 from foresee.task import Task
 
 TASK = Task((3, 8, 8), 3)
-SPACE = AutoFormerTiny(
-    embed=(8, 10, 12), mlp=(1.5, 2.0), heads=(1, 2), depth=(1, 2, 3), patch=4, head_dim=4, reach=3
-)
+SPACE = AutoFormerTiny(embed=(8, 10, 12), mlp=(1.5, 2.0), heads=(1, 2), depth=(1, 2, 3), patch=4, head_dim=4, reach=3)
 
 
 def made(**options):

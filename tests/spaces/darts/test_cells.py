@@ -27,9 +27,7 @@ from foresee.spaces.darts.named import NAMED
 
 def any_cell(rng: random.Random, nodes: int, ops: int = 2) -> Cell:
     """A cell that may lie outside the space; few operations, so that equal cells are frequent."""
-    edges = tuple(
-        (OPS[rng.randrange(ops)], rng.randrange(node)) for node in range(2, 2 + nodes) for _ in range(2)
-    )
+    edges = tuple((OPS[rng.randrange(ops)], rng.randrange(node)) for node in range(2, 2 + nodes) for _ in range(2))
     own = range(2, 2 + nodes)
     return Cell(edges, tuple(rng.sample(own, rng.randint(1, nodes))))
 
@@ -41,9 +39,7 @@ def renumbered(cell: Cell, rng: random.Random) -> Cell:
     while len(new) < 2 + len(edges):
         ready = [n for n, pair in edges.items() if n not in new and all(source in new for _, source in pair)]
         new[rng.choice(ready)] = len(new)
-    pairs = {
-        new[node]: rng.sample([(op, new[source]) for op, source in pair], 2) for node, pair in edges.items()
-    }
+    pairs = {new[node]: rng.sample([(op, new[source]) for op, source in pair], 2) for node, pair in edges.items()}
     flat = tuple(edge for node in sorted(pairs) for edge in pairs[node])
     return Cell(flat, tuple(rng.sample([new[node] for node in cell.concat], len(cell.concat))))
 
@@ -99,9 +95,7 @@ def test_twins_that_are_read_differently():
     twin = [("max_pool_3x3", 0), ("max_pool_3x3", 1)] * 2
     one = Cell((*twin, ("skip_connect", 2), ("skip_connect", 2), ("skip_connect", 3), ("skip_connect", 2)))
     two = Cell((*twin, ("skip_connect", 2), ("skip_connect", 3), ("skip_connect", 3), ("skip_connect", 2)))
-    swapped = Cell(
-        (*twin, ("skip_connect", 3), ("skip_connect", 3), ("skip_connect", 2), ("skip_connect", 3))
-    )
+    swapped = Cell((*twin, ("skip_connect", 3), ("skip_connect", 3), ("skip_connect", 2), ("skip_connect", 3)))
     assert one.relabelled() == swapped.relabelled() != two.relabelled()
 
 
@@ -158,9 +152,7 @@ def test_discretise_against_a_slow_version():
     kept = discretise(rows)
     for node, pair in kept.nodes:
         candidates = sorted(((max(rows[EDGES.index((s, node))]), s) for s in range(node)), reverse=True)
-        assert [source for _, source in pair] == [source for _, source in candidates[:2]], (
-            "the stronger edge first"
-        )
+        assert [source for _, source in pair] == [source for _, source in candidates[:2]], "the stronger edge first"
         for op, source in pair:
             row = rows[EDGES.index((source, node))]
             assert row[OPS.index(op)] == max(row)

@@ -40,9 +40,7 @@ def test_published_counts(name, params, with_auxiliary, macs, small):
         assert DARTS(channels=16, layers=8).counts(one, CIFAR).params == small
 
 
-@pytest.mark.parametrize(
-    ("name", "params", "macs"), [("DARTS_V2", 4_718_752, 529.9), ("DARTS_V1", 4_510_432, 505.9)]
-)
+@pytest.mark.parametrize(("name", "params", "macs"), [("DARTS_V2", 4_718_752, 529.9), ("DARTS_V1", 4_510_432, 505.9)])
 def test_published_imagenet_counts(name, params, macs):
     found = DARTS(channels=48, layers=14, network="imagenet").counts(NAMED[name], IMAGENET)
     assert found.params == params

@@ -69,9 +69,7 @@ def test_reductions_have_stride_one_and_a_pool_before_them():
     one_shot = made(layers=4).eval()
     maps = one_shot.stages(batch())
     assert [tuple(one.shape[2:]) for one in maps] == [(9, 8), (9, 8), (5, 4), (3, 2), (3, 2)]
-    strides = {
-        module.stride for module in one_shot.network.cells.modules() if isinstance(module, torch.nn.Conv2d)
-    }
+    strides = {module.stride for module in one_shot.network.cells.modules() if isinstance(module, torch.nn.Conv2d)}
     assert strides == {(1, 1)}
 
 
@@ -146,9 +144,7 @@ def test_differentiable_twice_through_straight_through_draws():
     found = torch.autograd.grad(norm, list(logits.values()), allow_unused=True)
     by_name = dict(zip(logits, found, strict=True))
     for what in ("op", "input"):
-        assert any(
-            by_name[name] is not None and by_name[name].any() for name in logits if name.endswith(what)
-        )
+        assert any(by_name[name] is not None and by_name[name].any() for name in logits if name.endswith(what))
 
 
 def test_wrong_weights():

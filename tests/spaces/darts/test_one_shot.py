@@ -138,11 +138,7 @@ def test_mixture_by_hand():
     x = one_shot.network.stem[0](batch())
     zero, one = cell.preprocess[0](x), cell.preprocess[1](x)
     first, second = (cell.edges[edge].options for edge in (0, 1))
-    node = (
-        0.2 * first["skip_connect"](zero)
-        + 0.3 * first["sep_conv_3x3"](zero)
-        + 0.7 * second["avg_pool_3x3"](one)
-    )
+    node = 0.2 * first["skip_connect"](zero) + 0.3 * first["sep_conv_3x3"](zero) + 0.7 * second["avg_pool_3x3"](one)
     torch.testing.assert_close(cell(x, x)[:, :8], node)
     assert not cell(x, x)[:, 8:].any()
 
@@ -153,10 +149,7 @@ def test_differentiable_twice_in_the_logits(options, how):
     """The gradient of a squared gradient norm, as NASI takes it; checked by finite differences for the mixture."""
     one_shot = made(layers=2, channels=4, **options).double()
     x, y = batch().double(), torch.tensor([0, 1, 2, 0])
-    logits = {
-        name: vector.detach().double()
-        for name, vector in one_shot.logits(0.5, generator(0, "logits")).items()
-    }
+    logits = {name: vector.detach().double() for name, vector in one_shot.logits(0.5, generator(0, "logits")).items()}
     names, weights = list(logits), list(one_shot.parameters())
 
     def squared_norm(vectors):
@@ -174,14 +167,11 @@ def test_differentiable_twice_in_the_logits(options, how):
     assert any(grad is not None and bool(grad.any()) for grad in found)
     if how == "mixture":
         direction = [
-            torch.randn(vector.shape, generator=generator(1, name)).double()
-            for name, vector in logits.items()
+            torch.randn(vector.shape, generator=generator(1, name)).double() for name, vector in logits.items()
         ]
         step = 1e-5
         up, down = (
-            squared_norm(
-                [v.detach() + sign * step * d for v, d in zip(vectors, direction, strict=True)]
-            ).item()
+            squared_norm([v.detach() + sign * step * d for v, d in zip(vectors, direction, strict=True)]).item()
             for sign in (1, -1)
         )
         slope = sum((g * d).sum().item() for g, d in zip(found, direction, strict=True) if g is not None)

@@ -35,9 +35,7 @@ def test_separable_convolution_is_relu_depthwise_pointwise_norm_twice():
     op = operations.make("sep_conv_5x5", 4, 2)
     one, two, three, four = (parameter for parameter in op.parameters() if parameter.ndim == 4)
     half = normed(F.conv2d(F.conv2d(F.relu(x), one, stride=2, padding=2, groups=4), two))
-    torch.testing.assert_close(
-        op(x), normed(F.conv2d(F.conv2d(F.relu(half), three, padding=2, groups=4), four))
-    )
+    torch.testing.assert_close(op(x), normed(F.conv2d(F.conv2d(F.relu(half), three, padding=2, groups=4), four)))
 
 
 @pytest.mark.parametrize(("op", "padding"), [("dil_conv_3x3", 2), ("dil_conv_5x5", 4)])
@@ -64,9 +62,7 @@ def test_factorized_reduce_reads_even_and_odd_pixels(size):
     x = torch.randn(2, 3, *size)
     reduce = operations.FactorizedReduce(3, 5)
     grown = F.pad(F.relu(x), (0, 1, 0, 1))
-    even = torch.einsum(
-        "oi,bihw->bohw", reduce.even.weight[:, :, 0, 0], grown[:, :, : size[0] : 2, : size[1] : 2]
-    )
+    even = torch.einsum("oi,bihw->bohw", reduce.even.weight[:, :, 0, 0], grown[:, :, : size[0] : 2, : size[1] : 2])
     odd = torch.einsum("oi,bihw->bohw", reduce.odd.weight[:, :, 0, 0], grown[:, :, 1::2, 1::2])
     torch.testing.assert_close(reduce(x), normed(torch.cat([even, odd], 1)))
 

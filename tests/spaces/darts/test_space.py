@@ -67,9 +67,7 @@ def test_samples_are_inside_and_uniform():
     ops = Counter(op for _, (op, _) in edges)
     expected = len(edges) / len(OPS)
     assert sum((ops[op] - expected) ** 2 / expected for op in OPS) < 22.5, "chi-square, 6 degrees, 0.1 %"
-    inputs = Counter(
-        source for place, (_, source) in edges if place >= 6
-    )  # node 5 reads each of 5 nodes alike
+    inputs = Counter(source for place, (_, source) in edges if place >= 6)  # node 5 reads each of 5 nodes alike
     assert sorted(inputs) == [0, 1, 2, 3, 4]
     expected = sum(inputs.values()) / 5
     assert sum((count - expected) ** 2 / expected for count in inputs.values()) < 18.5, "4 degrees"
@@ -95,12 +93,7 @@ def test_mutation_changes_one_thing_and_stays_inside(name):
         one = space.sample(rng)
         other = space.mutate(one, rng)
         assert space.contains(other)
-        pairs = [
-            (a, b)
-            for kind in KINDS
-            for a, b in zip(one[kind].edges, other[kind].edges, strict=True)
-            if a != b
-        ]
+        pairs = [(a, b) for kind in KINDS for a, b in zip(one[kind].edges, other[kind].edges, strict=True) if a != b]
         assert len(pairs) == 1
         (op, source), (new_op, new_source) = pairs[0]
         assert (op == new_op) != (source == new_source)
@@ -135,9 +128,7 @@ def test_crossover_takes_nodes_from_both():
     assert space.contains(child)
     origins = set()
     for kind in KINDS:
-        for (_, pair), (_, first), (_, second) in zip(
-            child[kind].nodes, one[kind].nodes, two[kind].nodes, strict=True
-        ):
+        for (_, pair), (_, first), (_, second) in zip(child[kind].nodes, one[kind].nodes, two[kind].nodes, strict=True):
             assert pair in (first, second)
             origins.add(pair == first)
     assert origins == {True, False}
@@ -162,9 +153,7 @@ def test_equal_identities_compute_the_same():
     space, task = DARTS(channels=2, layers=3), Task((3, 8, 8), 3)
     most, mean = "max_pool_3x3", "avg_pool_3x3"
     one = Cell(((most, 0), (mean, 1), (mean, 1), (mean, 0), (most, 2), (mean, 3), (most, 1), (mean, 0)))
-    two = Cell(
-        ((mean, 0), (mean, 1), (mean, 1), (most, 0), (mean, 2), (most, 3), (mean, 0), (most, 1)), (3, 2, 4, 5)
-    )
+    two = Cell(((mean, 0), (mean, 1), (mean, 1), (most, 0), (mean, 2), (most, 3), (mean, 0), (most, 1)), (3, 2, 4, 5))
     first, second = Architecture(one, one), Architecture(two, two)
     assert first != second
     assert space.canonical(first) == space.canonical(second)

@@ -42,9 +42,7 @@ def test_all_forms_say_the_same():
         one = space.sample(stream(number))
         config = to_config(one)
         assert len(config) == 2 * (8 + 3)
-        assert (
-            parse(str(config)) == one
-        )  # sampled edges are in order of their inputs, as those of a configuration
+        assert parse(str(config)) == one  # sampled edges are in order of their inputs, as those of a configuration
         assert parse(str(to_pairs(one))) == one
         assert space.canonical(parse(str(one))) == space.canonical(parse(str(config)))
 
@@ -100,9 +98,7 @@ def test_wrong_genotypes_are_refused_precisely(change, message):
         parse(text.replace(*change))
 
 
-@pytest.mark.parametrize(
-    "text", ["", "  ", "x", "3", "'DARTS'", "[", "((((", "(" * 5000, "\0", "[]" * 20_000, "{**a}"]
-)
+@pytest.mark.parametrize("text", ["", "  ", "x", "3", "'DARTS'", "[", "((((", "(" * 5000, "\0", "[]" * 20_000, "{**a}"])
 def test_nonsense_is_refused(text):
     with pytest.raises(InputError):
         parse(text)

@@ -55,9 +55,7 @@ def test_text_and_the_benchmarks_names():
     cell = Architecture.parse(INCEPTION)
     assert str(cell) == INCEPTION
     assert cell == Architecture.parse(INCEPTION.replace("conv3x3@", "conv3x3-bn-relu@").replace("+", " + "))
-    assert Architecture.parse("conv1x1@-+conv3x3@0+output@2").pruned == Architecture.parse(
-        "conv3x3@0+output@1"
-    )
+    assert Architecture.parse("conv1x1@-+conv3x3@0+output@2").pruned == Architecture.parse("conv3x3@0+output@1")
 
 
 @pytest.mark.parametrize(
@@ -112,9 +110,7 @@ def test_matrix_round_trips(seed: int):
     letters = "".join({"conv3x3": "3", "conv1x1": "1", "maxpool3x3": "m"}[op] for op in cell.ops)
     upper = "".join(str(matrix[i][j]) for i, j in itertools.combinations(range(7), 2))
     assert Architecture.from_matrix(upper, letters) == cell
-    assert (
-        Architecture.from_matrix("".join(str(bit) for row in matrix for bit in row), list(cell.ops)) == cell
-    )
+    assert Architecture.from_matrix("".join(str(bit) for row in matrix for bit in row), list(cell.ops)) == cell
 
 
 @pytest.mark.parametrize(

@@ -92,9 +92,7 @@ def test_first_weights():
     assert conv.weight.abs().max().item() <= 2 / math.sqrt(fan_in) / 0.8796 + 1e-6
     assert benchmark.stem[1].momentum == 0.003
     reference = NASBench101(channels=32, cells=1, stacks=1, variant="reference").build(cell, CIFAR)
-    assert reference.layers[0].ops["1"][0].weight.std().item() == pytest.approx(
-        math.sqrt(2 / fan_in), rel=0.05
-    )
+    assert reference.layers[0].ops["1"][0].weight.std().item() == pytest.approx(math.sqrt(2 / fan_in), rel=0.05)
     assert reference.classifier.weight.std().item() == pytest.approx(0.01, rel=0.2)
     assert reference.stem[1].momentum == 0.1
     assert not reference.classifier.bias.any()

@@ -18,9 +18,7 @@ def read_table() -> Callable[[str], list[dict[str, str]]]:
     """Rows of one of the tables by name."""
 
     def read(name: str) -> list[dict[str, str]]:
-        path = (
-            Path(os.environ.get("FORESEE_DATA", ROOT.parent / "shared" / "data")) / "nas" / f"{name}.csv.gz"
-        )
+        path = Path(os.environ.get("FORESEE_DATA", ROOT.parent / "shared" / "data")) / "nas" / f"{name}.csv.gz"
         if not path.is_file():
             pytest.skip(f"no nas/{path.name} under FORESEE_DATA")
         with gzip.open(path, "rt") as file:

@@ -64,9 +64,7 @@ def test_shapes_of_the_published_network():
     maps = [[tuple(m.shape[1:]) for m in n.network.stages(x, path)] for n in networks]
     assert maps[0] == [(16, 32, 32), *[(64, 32, 32)] * 3, *[(128, 17, 17)] * 3, *[(256, 9, 9)] * 3]
     assert maps[1] == [(16, 32, 32), *[(64, 32, 32)] * 3, *[(128, 16, 16)] * 3, *[(256, 8, 8)] * 3]
-    momenta = [
-        {m.momentum for m in n.network.cells.modules() if isinstance(m, nn.BatchNorm2d)} for n in networks
-    ]
+    momenta = [{m.momentum for m in n.network.cells.modules() if isinstance(m, nn.BatchNorm2d)} for n in networks]
     assert momenta == [{0.997}, {0.003}]
     assert not networks[0].network.last[2].affine
     assert networks[0].network.classifier.in_features == 64
@@ -112,9 +110,7 @@ def test_a_path_is_its_stand_alone_network(space: NASBench1Shot1, options: dict[
         alone = one_shot.inherit(cell)
         assert isinstance(alone, PathNetwork)
         for mode in (False, True):
-            twin = copy.deepcopy(one_shot).train(
-                mode
-            )  # train mode moves running statistics, which are shared
+            twin = copy.deepcopy(one_shot).train(mode)  # train mode moves running statistics, which are shared
             expected = twin.select(cell)(batch())
             torch.testing.assert_close(alone.train(mode)(batch()), expected, rtol=0, atol=0)
             moved = twin.state_dict()
@@ -169,9 +165,7 @@ def test_derive_takes_the_greatest():
     weights["op_2"] = torch.tensor([0.1, 0.2, 0.7])
     weights["inputs_4"] = torch.tensor([0.1, 0.4, 0.2, 0.3])
     weights["inputs_output"] = torch.tensor([0.0, 0.1, 0.3, 0.2, 0.4])
-    assert (
-        str(one_shot.derive(weights)) == "maxpool3x3@0+conv1x1@0,1+maxpool3x3@0,1+maxpool3x3@1,3+output@2,4"
-    )
+    assert str(one_shot.derive(weights)) == "maxpool3x3@0+conv1x1@0,1+maxpool3x3@0,1+maxpool3x3@1,3+output@2,4"
 
 
 def test_foreign_cells_are_refused():
@@ -202,8 +196,7 @@ def test_what_has_no_weight_is_not_computed():
 def test_twice_differentiable_in_the_logits(how: str):
     one_shot = make(SPACES[1])
     logits = {
-        name: vector.detach().double().requires_grad_()
-        for name, vector in one_shot.logits(0.1, generator(0)).items()
+        name: vector.detach().double().requires_grad_() for name, vector in one_shot.logits(0.1, generator(0)).items()
     }
     if how == "mixture":
         weights = {name: torch.softmax(vector, -1) for name, vector in logits.items()}

@@ -138,9 +138,7 @@ def test_equal_functions_have_one_identity(one, other, task, clicks):
 def test_dead_blocks_do_not_count():
     space = NASRecFull(blocks=3, dense_widths=(16, 32), sparse_widths=(4, 8))
     text = "linear2d:16@0 linear3d:4@0 / {} / linear2d:16@0,1 linear3d:4@1"
-    dead = [
-        space.parse(text.format(block)) for block in ("dot:16@1 linear3d:4@1 fm", "gate:32@0 transformer:8@0")
-    ]
+    dead = [space.parse(text.format(block)) for block in ("dot:16@1 linear3d:4@1 fm", "gate:32@0 transformer:8@0")]
     assert space.canonical(dead[0]) == space.canonical(dead[1])
     alive = [space.parse(str(one).replace("@0,1 linear3d:4@1", "@0,1 linear3d:4@2")) for one in dead]
     assert space.canonical(alive[0]) != space.canonical(alive[1])

@@ -52,11 +52,7 @@ def test_initialisation_is_xavier():
         assert weights.abs().max() <= bound
         assert weights.std().item() == pytest.approx(bound / math.sqrt(3), rel=0.02)
     transformer = layers.Transformer((4,), 8, Joined)
-    assert (
-        transformer.feed_norm.weight.unique().item()
-        == transformer.attention_norm.weight.unique().item()
-        == 0.17
-    )
+    assert transformer.feed_norm.weight.unique().item() == transformer.attention_norm.weight.unique().item() == 0.17
     assert all(not p.any() for name, p in transformer.named_parameters() if name.endswith("bias"))
 
 

@@ -97,9 +97,7 @@ def test_dead_parts_are_not_computed(clicks):
 
 def test_stages(task, clicks):
     space = NASRecFull(blocks=2, dense_widths=(16,), sparse_widths=(4,))
-    network = space.build(
-        space.parse("linear2d:16@0 linear3d:4@0 interact / sum:16@0 linear3d:4@0,1 pair@0,1"), task
-    )
+    network = space.build(space.parse("linear2d:16@0 linear3d:4@0 interact / sum:16@0 linear3d:4@0,1 pair@0,1"), task)
     maps = network.stages(*clicks(task))
     assert [stage.shape for stage in maps] == [(4, 5 + 3 * 16), (4, 16 + 12 * 16), (4, 16 + 4 * 16)]
     torch.testing.assert_close(network.head([maps[-1]]), network(*clicks(task)))

@@ -31,10 +31,7 @@ def lively(supernet, seed=0):
 
 def widest(architecture, dense=32, sparse=9):
     """The same architecture at the greatest widths; gate and sum read the raw input."""
-    blocks = (
-        replace(block, dense_width=dense, sparse_width=sparse, left=0, right=0)
-        for block in architecture.blocks
-    )
+    blocks = (replace(block, dense_width=dense, sparse_width=sparse, left=0, right=0) for block in architecture.blocks)
     return type(architecture)(tuple(blocks))
 
 
@@ -90,7 +87,9 @@ def test_inherited_parameters_lie_in_the_supernet(name, task, clicks):
 def test_inherited_slices_are_those_of_the_inputs(task):
     space = SPACES["full"]
     supernet = space.one_shot(task)
-    text = "linear2d:16@0 linear3d:4@0 interact / linear2d:16@0,1 linear3d:4@0 / dot:16@0,2 transformer:4@0,1,2 interact"
+    text = (
+        "linear2d:16@0 linear3d:4@0 interact / linear2d:16@0,1 linear3d:4@0 / dot:16@0,2 transformer:4@0,1,2 interact"
+    )
     network = supernet.inherit(space.parse(text))
     wide = supernet.blocks[2]
     dense = wide.dense["dot"].dense.weight  # columns: 5 raw, 32, 32
@@ -138,8 +137,7 @@ def test_a_path_computes_what_it_uses_only(task, clicks):
     operations = {name for name in called if name.count(".") == 3 and name.startswith("blocks")}
     wanted = {"blocks.0.dense.gate", "blocks.2.dense.sum", "blocks.2.sparse.linear3d"}
     assert (
-        operations
-        & {f"blocks.{b}.{k}.{o}" for b in range(3) for k in ("dense", "sparse") for o in _ops(space)}
+        operations & {f"blocks.{b}.{k}.{o}" for b in range(3) for k in ("dense", "sparse") for o in _ops(space)}
         == wanted
     )
     assert not {"blocks.1.interact", "blocks.1.fm", "blocks.0.fm"} & set(called)

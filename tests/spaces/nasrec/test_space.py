@@ -107,9 +107,7 @@ def test_a_mutation_changes_one_gene_that_is_read(kind):
     changed = Counter()
     for seed in range(300):
         child = space.mutate(parent, stream(seed))
-        [(before, after)] = [
-            pair for pair in zip(parent.blocks, child.blocks, strict=True) if pair[0] != pair[1]
-        ]
+        [(before, after)] = [pair for pair in zip(parent.blocks, child.blocks, strict=True) if pair[0] != pair[1]]
         [gene] = [gene for gene in vars(before) if getattr(before, gene) != getattr(after, gene)]
         if gene in ("left", "right", "dense_inputs"):
             assert (gene == "dense_inputs") == (before.dense in ("linear2d", "dot"))

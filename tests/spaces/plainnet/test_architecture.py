@@ -30,9 +30,7 @@ NUMBERS = st.integers(1, 300)
 def blocks(draw):
     kind = draw(st.sampled_from(sorted(KINDS)))
     bottleneck = 0 if kind in CONVS else draw(NUMBERS)
-    return Block(
-        kind, draw(NUMBERS), draw(NUMBERS), draw(st.integers(1, 2)), bottleneck, draw(st.integers(1, 9))
-    )
+    return Block(kind, draw(NUMBERS), draw(NUMBERS), draw(st.integers(1, 2)), bottleneck, draw(st.integers(1, 9)))
 
 
 @settings(max_examples=40, deadline=None)

@@ -18,10 +18,10 @@ from foresee.task import Task
 from foresee.testing.spaces import SpaceSuite
 
 IMAGENET, CIFAR = Task((3, 224, 224), 1000), Task((3, 32, 32), 100)
-SMALL_MOBILE = "SuperConvK3BNRELU(3,8,1,1)SuperResIDWE2K3(8,8,2,8,1)SuperResIDWE1K3(8,8,1,8,1)SuperConvK1BNRELU(8,16,1,1)"
-SMALL_RESNET = (
-    "SuperConvK3BNRELU(3,8,1,1)SuperResK3K3(8,8,2,8,1)SuperResK1K3K1(8,8,1,8,1)SuperConvK1BNRELU(8,16,1,1)"
+SMALL_MOBILE = (
+    "SuperConvK3BNRELU(3,8,1,1)SuperResIDWE2K3(8,8,2,8,1)SuperResIDWE1K3(8,8,1,8,1)SuperConvK1BNRELU(8,16,1,1)"
 )
+SMALL_RESNET = "SuperConvK3BNRELU(3,8,1,1)SuperResK3K3(8,8,2,8,1)SuperResK1K3K1(8,8,1,8,1)SuperConvK1BNRELU(8,16,1,1)"
 
 
 class Small(SpaceSuite):
@@ -117,9 +117,7 @@ def test_widths():
     assert all(len(widths(width, 2048)) > 1 for width in range(8, 2049, 8))
 
 
-@pytest.mark.parametrize(
-    "space", [MobileNet(), ResNet(), MobileNet(sampling="published")], ids=["m", "r", "p"]
-)
+@pytest.mark.parametrize("space", [MobileNet(), ResNet(), MobileNet(sampling="published")], ids=["m", "r", "p"])
 def test_walks_stay_inside(space):
     for number in range(40):
         one = space.start
@@ -241,9 +239,7 @@ def test_network_details():
         *("Conv2d", "BatchNorm2d"),
     ]
     biased = {name for name, m in network.named_modules() if isinstance(m, nn.Conv2d) and m.bias is not None}
-    assert biased == {
-        name for name, m in network.named_modules() if isinstance(m, nn.Conv2d) and ".bridge." in name
-    }
+    assert biased == {name for name, m in network.named_modules() if isinstance(m, nn.Conv2d) and ".bridge." in name}
     gate, x = SqueezeExcite(8), torch.randn(3, 8, 4, 4)
     assert gate.gate[1].out_channels == 2
     ratio = gate(x) / x

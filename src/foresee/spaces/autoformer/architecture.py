@@ -33,14 +33,10 @@ class Architecture:
         if self.embed < 1:
             raise InputError(f"width {self.embed}: expected at least 1")
         if not self.mlp or len(self.mlp) != len(self.heads):
-            raise InputError(
-                f"{len(self.mlp)} mlp ratios and {len(self.heads)} heads: expected one for each layer"
-            )
+            raise InputError(f"{len(self.mlp)} mlp ratios and {len(self.heads)} heads: expected one for each layer")
         for layer, (ratio, heads) in enumerate(zip(self.mlp, self.heads, strict=True)):
             if not math.isfinite(ratio) or int(self.embed * ratio) < 1:
-                raise InputError(
-                    f"layer {layer}: mlp ratio {ratio} of width {self.embed} leaves no hidden layer"
-                )
+                raise InputError(f"layer {layer}: mlp ratio {ratio} of width {self.embed} leaves no hidden layer")
             if heads < 1:
                 raise InputError(f"layer {layer}: {heads} heads, expected at least 1")
 
@@ -70,9 +66,7 @@ def parse(text: str) -> Architecture:
             f"architecture {text!r}: {len(numbers)} numbers, but depth {depth} needs {2 * depth + 2}, such as {_EXAMPLE}"
         )
     mlp = [_ratio(number, layer) for layer, number in enumerate(numbers[1 : depth + 1])]
-    heads = [
-        _whole(number, f"heads of layer {layer}") for layer, number in enumerate(numbers[depth + 1 : -1])
-    ]
+    heads = [_whole(number, f"heads of layer {layer}") for layer, number in enumerate(numbers[depth + 1 : -1])]
     return Architecture(_whole(numbers[-1], "width"), tuple(mlp), tuple(heads))
 
 
@@ -117,9 +111,7 @@ def from_config(plain: Any) -> Architecture:
     for key in ("mlp_ratio", "num_heads"):
         values = _field(plain, key)
         if not isinstance(values, list | tuple) or len(values) < layers:
-            raise InputError(
-                f"AutoFormer configuration: {key} {values!r}, expected a list of {layers} numbers"
-            )
+            raise InputError(f"AutoFormer configuration: {key} {values!r}, expected a list of {layers} numbers")
         lists.append([str(value) for value in values[:layers]])
     return Architecture(
         _whole(str(widths.pop()), "width"),

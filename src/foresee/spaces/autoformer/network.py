@@ -169,9 +169,7 @@ class Network(nn.Module):
         self.positions = nn.Parameter(torch.empty(1, self.rows * self.columns + 1, embed))
         self.layers = nn.ModuleList(
             self.layer(embed, heads, hidden, form, form.drop_path * number / max(1, depth - 1))
-            for number, (heads, hidden) in enumerate(
-                zip(architecture.heads, architecture.hidden, strict=True)
-            )
+            for number, (heads, hidden) in enumerate(zip(architecture.heads, architecture.hidden, strict=True))
         )
         self.norm = self.last_norm(embed)
         self.head = self.classifier(embed, task.outputs)

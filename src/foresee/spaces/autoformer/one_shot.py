@@ -40,9 +40,7 @@ class AutoFormerOneShot(OneShot[Architecture]):
             raise InputError(f"embed {embed}: the supernet must be at least as wide as {most['embed']}")
         depth = int(most["depth"])
         texts = {name: tuple(map(str, values)) for name, values in self.options.items()}
-        layers = [
-            Choice(f"{layer}.{name}", texts[name]) for layer in range(depth) for name in ("mlp", "heads")
-        ]
+        layers = [Choice(f"{layer}.{name}", texts[name]) for layer in range(depth) for name in ("mlp", "heads")]
         super().__init__([Choice("embed", texts["embed"]), Choice("depth", texts["depth"]), *layers])
         self.task, self.form = task, form
         self.greatest = Architecture(embed, (most["mlp"],) * depth, (int(most["heads"]),) * depth)
@@ -100,18 +98,14 @@ class AutoFormerOneShot(OneShot[Architecture]):
         for name, value in values.items():
             options = self.options[name.rpartition(".")[2]]
             if value not in options:
-                raise InputError(
-                    f"{architecture} lies outside the space: {name} {value}, expected one of {options}"
-                )
+                raise InputError(f"{architecture} lies outside the space: {name} {value}, expected one of {options}")
             weights[name] = one_hot(options.index(value), len(options))
         return weights
 
     def derive(self, weights: Weights) -> Architecture:
         """The greatest weight of each choice; layers beyond the depth are left out."""
         best = {
-            choice.name: self.options[choice.name.rpartition(".")[2]][
-                int(weights[choice.name].detach().argmax())
-            ]
+            choice.name: self.options[choice.name.rpartition(".")[2]][int(weights[choice.name].detach().argmax())]
             for choice in self.choices
         }
         layers = range(int(best["depth"]))

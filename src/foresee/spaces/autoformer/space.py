@@ -69,8 +69,7 @@ class AutoFormer(Space[Architecture]):
         self.form, self.mutation = Form(patch, head_dim, reach, drop_path), mutation
         given = {"embed": embed, "mlp": mlp, "heads": heads, "depth": depth}
         self.options = {
-            key: self.published[key] if values is None else self._checked(key, values)
-            for key, values in given.items()
+            key: self.published[key] if values is None else self._checked(key, values) for key, values in given.items()
         }
 
     def _checked(self, key: str, values: Sequence[float]) -> tuple[float, ...]:
@@ -121,9 +120,7 @@ class AutoFormer(Space[Architecture]):
             if any(option != value for option in self.options[key])
         ]
         if not places:
-            raise InputError(
-                f"space {self.name}: every choice has one option only, so nothing can be mutated"
-            )
+            raise InputError(f"space {self.name}: every choice has one option only, so nothing can be mutated")
         key, place = rng.choice(places)
         present: float = {**sizes, **layers}[key][place]
         value = rng.choice([option for option in self.options[key] if option != present])
@@ -148,9 +145,7 @@ class AutoFormer(Space[Architecture]):
     def _mutate_published(self, architecture: Architecture, rng: random.Random) -> Architecture:
         if rng.random() < _WHOLE:
             architecture = self._resized(architecture, int(rng.choice(self.options["depth"])), rng)
-        mlp = [
-            rng.choice(self.options["mlp"]) if rng.random() < _EACH else ratio for ratio in architecture.mlp
-        ]
+        mlp = [rng.choice(self.options["mlp"]) if rng.random() < _EACH else ratio for ratio in architecture.mlp]
         heads = [rng.choice(self.options["heads"]) if rng.random() < _EACH else n for n in architecture.heads]
         embed = rng.choice(self.options["embed"]) if rng.random() < _WHOLE else architecture.embed
         return Architecture(int(embed), tuple(mlp), tuple(map(int, heads)))

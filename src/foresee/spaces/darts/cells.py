@@ -48,17 +48,13 @@ class Cell:
     def __post_init__(self) -> None:
         count = len(self.edges) // 2
         if len(self.edges) % 2 or not 1 <= count <= MOST_NODES:
-            raise InputError(
-                f"cell of {len(self.edges)} edges: expected two for each of 1 to {MOST_NODES} nodes"
-            )
+            raise InputError(f"cell of {len(self.edges)} edges: expected two for each of 1 to {MOST_NODES} nodes")
         for place, (op, source) in enumerate(self.edges):
             node = 2 + place // 2
             if op not in _KNOWN:
                 raise UnknownNameError(f"operation on edge {place} (into node {node})", op, _KNOWN)
             if not 0 <= source < node:
-                raise InputError(
-                    f"edge {place}: node {node} reads node {source}, expected one of 0 to {node - 1}"
-                )
+                raise InputError(f"edge {place}: node {node} reads node {source}, expected one of 0 to {node - 1}")
         if not self.concat or len(set(self.concat)) < len(self.concat):
             raise InputError(f"joined nodes {list(self.concat)}: expected at least one, each once")
         for node in self.concat:
@@ -124,9 +120,7 @@ def _first_numbering(
         return ()
     least = min(ready.values())
     alike = {readers[node]: node for node, written in ready.items() if written == least}
-    rests = (
-        _first_numbering({**numbers, node: len(numbers)}, edges, readers, joined) for node in alike.values()
-    )
+    rests = (_first_numbering({**numbers, node: len(numbers)}, edges, readers, joined) for node in alike.values())
     return (least, *min(rests))
 
 

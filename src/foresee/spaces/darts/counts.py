@@ -25,21 +25,15 @@ def count(architecture: Architecture, task: Task, form: Form) -> Counts:
         out = counting.strided(now, place.stride)
         for op, source in architecture[place.kind].edges:
             stride = place.stride if source < 2 else 1
-            total += operations.count(
-                op, place.channels // form.partial, stride, now if source < 2 else out, affine
-            )
+            total += operations.count(op, place.channels // form.partial, stride, now if source < 2 else out, affine)
         before, now = now, out
     return total + counting.linear(last, task.outputs) + count_auxiliary(tap, task, form)
 
 
 def count_inputs(place: Place, before: Size, last: Size, *, affine: bool) -> Counts:
     """Counts of `network.preprocess_both` on outputs of these sizes."""
-    first = operations.count_preprocess(
-        place.inputs[0], place.channels, before, halve=place.halve, affine=affine
-    )
-    return first + operations.count_preprocess(
-        place.inputs[1], place.channels, last, halve=False, affine=affine
-    )
+    first = operations.count_preprocess(place.inputs[0], place.channels, before, halve=place.halve, affine=affine)
+    return first + operations.count_preprocess(place.inputs[1], place.channels, last, halve=False, affine=affine)
 
 
 def count_stem(inputs: int, size: Size, form: Form) -> tuple[Counts, Size, Size]:
@@ -58,8 +52,6 @@ def count_auxiliary(inputs: int, task: Task, form: Form) -> Counts:
     if not form.auxiliary:
         return counting.NOTHING
     nowhere = (0, 0)
-    convs = (
-        counting.conv2d(inputs, 128, 1, nowhere) + counting.norm(128) + counting.conv2d(128, 768, 2, nowhere)
-    )
+    convs = counting.conv2d(inputs, 128, 1, nowhere) + counting.norm(128) + counting.conv2d(128, 768, 2, nowhere)
     norm = counting.norm(768) if form.network == "cifar" else counting.NOTHING
     return convs + norm + Counts(counting.linear(768, task.outputs).params, 0)

@@ -29,9 +29,7 @@ class DARTSNASI(DARTS):
     """The DARTS cells as NASI searches them: the two operations of a node differ. Settings as in `darts`."""
 
     name = "darts_nasi"
-    summary = (
-        "the DARTS cells with operations and inputs chosen independently, two different ones of each a node"
-    )
+    summary = "the DARTS cells with operations and inputs chosen independently, two different ones of each a node"
     source = "NASI (Shu et al., ICLR 2022), appendix B.2"
 
     SAMPLINGS = ("uniform",)
@@ -79,9 +77,7 @@ class NASIOneShot(CellOneShot):
             for node in NODES:
                 choices.append(Choice(f"{kind}.{node}.op", OPS))
                 choices.append(Choice(f"{kind}.{node}.input", tuple(map(str, range(node)))))
-        super().__init__(
-            choices, task, Form(channels, layers, network, search=True, partial=partial, pooled=True)
-        )
+        super().__init__(choices, task, Form(channels, layers, network, search=True, partial=partial, pooled=True))
 
     def mix(self, weights: Weights) -> NASIOneShot:
         """Evaluate with these weights from now on: a vector or rows for each choice, as many rows for both of a node."""
@@ -105,9 +101,7 @@ class NASIOneShot(CellOneShot):
         ops, inputs = (_rows(self.weight(f"{kind}.{node}.{what}")) for what in ("op", "input"))
         for op_row, input_row in zip(ops, inputs, strict=True):
             if bool(op_row.detach().any()):
-                yield from (
-                    (source, op_row, weight) for source, weight in enumerate(input_row) if not is_zero(weight)
-                )
+                yield from ((source, op_row, weight) for source, weight in enumerate(input_row) if not is_zero(weight))
 
     def path(self, architecture: Architecture) -> dict[str, Tensor]:
         """Two rows for each choice, one for each edge of the node."""

@@ -292,9 +292,7 @@ class Network(nn.Module):
     def forward_with_auxiliary(self, x: Tensor) -> tuple[Tensor, Tensor]:
         """The logits, and those of the auxiliary head, for training."""
         if self.auxiliary is None:
-            raise UnsupportedError(
-                "the network has no auxiliary head: build it from a space with auxiliary=True"
-            )
+            raise UnsupportedError("the network has no auxiliary head: build it from a space with auxiliary=True")
         last = side = x
         for number, last in enumerate(self._flow(x), -len(self.stem)):
             if number == self.tap:

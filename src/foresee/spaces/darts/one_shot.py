@@ -94,11 +94,7 @@ class CellOneShot(OneShot[Architecture]):
         kinds = [cell.kind for cell in self.network.cells if isinstance(cell, MixedCell)]
         sources = {}
         for name in dict([*alone.named_parameters(), *alone.named_buffers()]):
-            match = (
-                re.fullmatch(r"cells\.(\d+)\.edges\.(\d+)\.(?:op\.)?(.+)", name)
-                if ".edges." in name
-                else None
-            )
+            match = re.fullmatch(r"cells\.(\d+)\.edges\.(\d+)\.(?:op\.)?(.+)", name) if ".edges." in name else None
             if match is None:
                 sources[name] = mine[name]
                 continue

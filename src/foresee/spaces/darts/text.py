@@ -19,7 +19,9 @@ from foresee.spaces.darts.cells import EDGES, KINDS, NODES, OPS, Architecture, C
 _FIELDS = tuple(f"{kind}{part}" for kind in KINDS for part in ("", "_concat"))
 _PREFIX = "NetworkSelectorDatasetInfo:darts:"
 _LONGEST = 20_000
-_EXAMPLE = "Genotype(normal=[('sep_conv_3x3', 0), ...], normal_concat=range(2, 6), reduce=[...], reduce_concat=range(2, 6))"
+_EXAMPLE = (
+    "Genotype(normal=[('sep_conv_3x3', 0), ...], normal_concat=range(2, 6), reduce=[...], reduce_concat=range(2, 6))"
+)
 
 
 def parse(text: str) -> Architecture:
@@ -46,9 +48,7 @@ def literal(text: str, example: str = _EXAMPLE) -> Any:
     """The value of a Python literal of texts, whole numbers, lists, dicts, ranges and `Genotype(...)`. Nothing is run."""
     shown = text.strip()[:60]
     if not text.strip() or len(text) > _LONGEST:
-        raise InputError(
-            f"architecture of {len(text)} characters: expected 1 to {_LONGEST}, such as {example}"
-        )
+        raise InputError(f"architecture of {len(text)} characters: expected 1 to {_LONGEST}, such as {example}")
     try:
         return _value(ast.parse(text.strip(), mode="eval").body)
     except SyntaxError as error:
@@ -68,15 +68,11 @@ def _value(node: ast.expr) -> Any:
             return [_value(part) for part in parts]
         case ast.Dict(keys=keys, values=values) if None not in keys:
             return {str(_value(key)): _value(part) for key, part in zip(keys, values, strict=True) if key}
-        case ast.Call(
-            func=ast.Name(id="range"), args=[ast.Constant(value=int(a)), ast.Constant(value=int(b))]
-        ):
+        case ast.Call(func=ast.Name(id="range"), args=[ast.Constant(value=int(a)), ast.Constant(value=int(b))]):
             return list(range(a, min(b, a + 100)))
         case ast.Call(func=ast.Name(id="Genotype"), args=[], keywords=fields) if all(f.arg for f in fields):
             return _Genotype({str(field.arg): _value(field.value) for field in fields})
-    raise InputError(
-        f"architecture: {ast.unparse(node)[:60]!r} is no text, count, list, dict, range or Genotype(...)"
-    )
+    raise InputError(f"architecture: {ast.unparse(node)[:60]!r} is no text, count, list, dict, range or Genotype(...)")
 
 
 # -- the three forms ------------------------------------------------------------------------------------------------------
@@ -92,9 +88,7 @@ def _from_genotype(fields: dict[str, Any]) -> Architecture:
 
 def _cell(kind: str, edges: Any, concat: Any) -> Cell:
     if not isinstance(edges, list):
-        raise InputError(
-            f"{kind} cell: {edges!r}, expected a list such as [('sep_conv_3x3', 0), ('skip_connect', 1)]"
-        )
+        raise InputError(f"{kind} cell: {edges!r}, expected a list such as [('sep_conv_3x3', 0), ('skip_connect', 1)]")
     for place, edge in enumerate(edges):
         match edge:
             case [str(), int()]:
@@ -118,15 +112,11 @@ def _checked(kind: str, edges: tuple[Edge, ...], concat: tuple[int, ...] = NODES
 
 def _from_pairs(cells: list[Any]) -> Architecture:
     if len(cells) != len(KINDS):
-        raise InputError(
-            f"architecture of {len(cells)} cells: expected two lists of (input, operation index) pairs"
-        )
+        raise InputError(f"architecture of {len(cells)} cells: expected two lists of (input, operation index) pairs")
     read = []
     for kind, pairs in zip(KINDS, cells, strict=True):
         if not isinstance(pairs, list) or len(pairs) != 2 * len(NODES):
-            raise InputError(
-                f"{kind} cell: {pairs!r}, expected {2 * len(NODES)} pairs (input, operation index)"
-            )
+            raise InputError(f"{kind} cell: {pairs!r}, expected {2 * len(NODES)} pairs (input, operation index)")
         for place, pair in enumerate(pairs):
             match pair:
                 case [int(), int(op)] if 0 <= op < len(OPS):
@@ -154,15 +144,11 @@ def _from_config(config: dict[str, Any]) -> Architecture:
             match = re.fullmatch(r"(\d)_(\d)", str(inputs))
             sources = [int(source) for source in match.groups()] if match else []
             if not match or not sources[0] < sources[1] < node:
-                raise InputError(
-                    f"NAS-Bench-301 entry {key}: {inputs!r}, expected two inputs below {node} such as 0_1"
-                )
+                raise InputError(f"NAS-Bench-301 entry {key}: {inputs!r}, expected two inputs below {node} such as 0_1")
             for source in sources:
                 key = f"edge_{kind}_{EDGES.index((source, node))}"
                 if key not in entries:
-                    raise InputError(
-                        f"NAS-Bench-301 entry {key} missing: the operation from node {source} to {node}"
-                    )
+                    raise InputError(f"NAS-Bench-301 entry {key} missing: the operation from node {source} to {node}")
                 edges.append((str(entries.pop(key)), source))
         read.append(_checked(kind, tuple(edges)))
     if entries:

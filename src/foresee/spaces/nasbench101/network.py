@@ -61,9 +61,7 @@ def vertex_widths(cell: Architecture, outputs: int) -> list[int]:
     for vertex in range(interior, 0, -1):
         if vertex not in feeders:
             widths[vertex] = max(
-                widths[reader]
-                for reader in range(vertex + 1, interior + 1)
-                if vertex in cell.parents[reader - 1]
+                widths[reader] for reader in range(vertex + 1, interior + 1) if vertex in cell.parents[reader - 1]
             )
     return widths[1:]
 
@@ -78,9 +76,7 @@ class Cell(nn.Module):
         super().__init__()
         self.parents = cell.parents
         self.widths = (inputs, *vertex_widths(cell, outputs), outputs)
-        self.ops = nn.ModuleDict(
-            {str(v): MAKERS[op](self.widths[v], momentum) for v, op in enumerate(cell.ops, 1)}
-        )
+        self.ops = nn.ModuleDict({str(v): MAKERS[op](self.widths[v], momentum) for v, op in enumerate(cell.ops, 1)})
         self.projections = nn.ModuleDict(
             {
                 str(v): conv_bn_relu(inputs, self.widths[v], 1, momentum=momentum)
@@ -111,9 +107,7 @@ class Cell(nn.Module):
 class Network(nn.Module):
     """The whole network; `layers` holds cells and the pools between stacks in order."""
 
-    def __init__(
-        self, cell: Architecture, task: Task, channels: int, stacks: int, cells: int, variant: str
-    ) -> None:
+    def __init__(self, cell: Architecture, task: Task, channels: int, stacks: int, cells: int, variant: str) -> None:
         super().__init__()
         inputs = image_shape(task, "nasbench101")[0]
         momentum = MOMENTUM if variant == "benchmark" else 0.1
@@ -198,9 +192,7 @@ def _frame(task: Task, channels: int, stacks: int) -> tuple[Counts, tuple[counti
 def _count_cell(cell: Architecture, inputs: int, outputs: int, size: counting.Size) -> Counts:
     widths = [*vertex_widths(cell, outputs), outputs]
     projections = (
-        _conv_bn_relu(inputs, width, 1, size)
-        for width, read in zip(widths, cell.parents, strict=True)
-        if 0 in read
+        _conv_bn_relu(inputs, width, 1, size) for width, read in zip(widths, cell.parents, strict=True) if 0 in read
     )
     kernels = {"conv3x3": 3, "conv1x1": 1}
     ops = (

@@ -57,9 +57,7 @@ class CellSpace(Space[Architecture]):
             ("cells", cells, 1),
         ):
             if not isinstance(value, int) or isinstance(value, bool) or value < least:
-                raise InputError(
-                    f"space {self.name}: {key} {value!r}, expected a whole number of at least {least}"
-                )
+                raise InputError(f"space {self.name}: {key} {value!r}, expected a whole number of at least {least}")
         if variant not in VARIANTS:
             raise UnknownNameError(f"variant of space {self.name}", str(variant), VARIANTS)
         if sampling not in SAMPLINGS:
@@ -69,9 +67,7 @@ class CellSpace(Space[Architecture]):
 
     def settings(self) -> dict[str, Any]:
         """Settings that differ from the benchmark's."""
-        return {
-            key: getattr(self, key) for key, default in _SETTINGS.items() if getattr(self, key) != default
-        }
+        return {key: getattr(self, key) for key, default in _SETTINGS.items() if getattr(self, key) != default}
 
     def canonical(self, architecture: Architecture) -> str:
         """The benchmark's hash of the pruned cell, which is also its key in the benchmark's tables."""
@@ -183,9 +179,7 @@ class NASBench101(CellSpace):
         """`ResNet`: a residual block. `Inception`: the example of the benchmark's own documentation."""
         return {
             "ResNet": Architecture.parse("conv3x3@0+conv3x3@1+output@0,2"),
-            "Inception": Architecture.parse(
-                "conv1x1@0+conv3x3@0+conv3x3@0+conv3x3@3+maxpool3x3@0+output@1,2,4,5"
-            ),
+            "Inception": Architecture.parse("conv1x1@0+conv3x3@0+conv3x3@0+conv3x3@3+maxpool3x3@0+output@1,2,4,5"),
         }
 
     def one_shot(self, task: Task, **options: Any) -> NoReturn:
@@ -207,9 +201,7 @@ def is_valid(parents: Parents) -> bool:
 def pad(cell: Architecture, vertices: int) -> Architecture:
     """The same cell with so many vertices: unconnected 1x1 convolutions are put before the output."""
     extra = vertices - 1 - len(cell.parents)
-    return Architecture(
-        (*cell.ops, *["conv1x1"] * extra), (*cell.parents[:-1], *[()] * extra, cell.parents[-1])
-    )
+    return Architecture((*cell.ops, *["conv1x1"] * extra), (*cell.parents[:-1], *[()] * extra, cell.parents[-1]))
 
 
 def _with_vertex(

@@ -133,9 +133,7 @@ class ChoiceNetwork(nn.Module):
                 pool = nn.MaxPool2d(2, padding=1) if published else nn.MaxPool2d(2, ceil_mode=True)
                 self.pools[str(place)] = pool
             self.cells.append(
-                ChoiceCell(
-                    wiring, blocks, projected, inputs=inputs, width=width, partial=partial, momentum=momentum
-                )
+                ChoiceCell(wiring, blocks, projected, inputs=inputs, width=width, partial=partial, momentum=momentum)
             )
             inputs = width * wiring.nodes
         self.last = nn.Sequential(
@@ -213,9 +211,7 @@ class ChoiceBlocks(OneShot[Architecture]):
     ) -> None:
         for key, value, least in (("channels", channels, 1), ("cells", cells, 3), ("partial", partial, 1)):
             if not isinstance(value, int) or isinstance(value, bool) or value < least:
-                raise InputError(
-                    f"one-shot network: {key} {value!r}, expected a whole number of at least {least}"
-                )
+                raise InputError(f"one-shot network: {key} {value!r}, expected a whole number of at least {least}")
         if channels % partial:
             raise InputError(f"one-shot network: partial {partial} must divide the {channels} channels")
         if variant not in VARIANTS:
@@ -241,8 +237,7 @@ class ChoiceBlocks(OneShot[Architecture]):
         """A 1 for each operation and each input the architecture has."""
         self.wiring.check(architecture, "trimmed" if self.trim else "kept")
         weights = {
-            f"op_{node}": one_hot(OPTIONS.index(op), len(OPTIONS))
-            for node, op in enumerate(architecture.ops, 1)
+            f"op_{node}": one_hot(OPTIONS.index(op), len(OPTIONS)) for node, op in enumerate(architecture.ops, 1)
         }
         for vertex in self.wiring.free:
             read = architecture.parents[vertex - 1]
@@ -270,9 +265,7 @@ class ChoiceBlocks(OneShot[Architecture]):
         reads = {_inputs(self.wiring, vertex): self.wiring.reads[vertex - 1] for vertex in self.wiring.free}
         drawn = {}
         for name, vector in logits.items():
-            uniform = torch.rand(vector.shape, generator=generator, dtype=torch.float64).clamp(
-                1e-12, 1 - 1e-12
-            )
+            uniform = torch.rand(vector.shape, generator=generator, dtype=torch.float64).clamp(1e-12, 1 - 1e-12)
             soft = torch.softmax((vector - torch.log(-torch.log(uniform)).to(vector)) / temperature, -1)
             hard = torch.zeros_like(soft).scatter_(-1, soft.topk(reads.get(name, 1)).indices, 1.0)
             drawn[name] = hard * (1.0 + (soft - soft.detach()))

@@ -80,9 +80,7 @@ class NASBench1Shot1(CellSpace):
                 ops[choice] = rng.choice([op for op in OPS if op != ops[choice]])
             else:
                 place = self.wiring.free[choice - self.wiring.nodes] - 1
-                parents[place] = rng.choice(
-                    [read for read in self.wiring.options[place] if read != parents[place]]
-                )
+                parents[place] = rng.choice([read for read in self.wiring.options[place] if read != parents[place]])
             changed = self._settled(Architecture(tuple(ops), tuple(parents)))
             if changed != architecture and self._contains(changed):
                 return changed

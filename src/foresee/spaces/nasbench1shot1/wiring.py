@@ -47,9 +47,7 @@ class Wiring:
     @cached_property
     def options(self) -> tuple[Parents, ...]:
         """For each node and the output, every set of vertices it may read."""
-        return tuple(
-            tuple(itertools.combinations(range(vertex), count)) for vertex, count in enumerate(self.reads, 1)
-        )
+        return tuple(tuple(itertools.combinations(range(vertex), count)) for vertex, count in enumerate(self.reads, 1))
 
     @cached_property
     def free(self) -> tuple[int, ...]:
@@ -107,9 +105,7 @@ class Wiring:
             if not loose and len(read) != count:
                 raise InputError(f"cell {cell}, {name}: reads {len(read)} vertices, expected {count}")
         if loose_ends == "listed" and not _is_listed(cell.parents):
-            raise InputError(
-                f"cell {cell}: not listed, since the nodes in use do not each read the one before"
-            )
+            raise InputError(f"cell {cell}: not listed, since the nodes in use do not each read the one before")
 
 
 def _trimmed(parents: Parents) -> Parents:
@@ -127,9 +123,7 @@ def _matrices(wiring: Wiring, loose_ends: str) -> tuple[Parents, ...]:
     if loose_ends == "kept":
         return tuple(every)
     return tuple(
-        parents
-        for parents in dict.fromkeys(map(_trimmed, every))
-        if loose_ends == "trimmed" or _is_listed(parents)
+        parents for parents in dict.fromkeys(map(_trimmed, every)) if loose_ends == "trimmed" or _is_listed(parents)
     )
 
 

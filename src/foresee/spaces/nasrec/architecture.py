@@ -100,13 +100,9 @@ def _check(number: int, block: Block) -> None:
             )
     for read in {*block.dense_inputs, *block.sparse_inputs, block.left, block.right}:
         if not 0 <= read < number:
-            raise InputError(
-                f"block {number} reads input {read}: expected 0 to {number - 1} (0 is the raw input)"
-            )
+            raise InputError(f"block {number} reads input {read}: expected 0 to {number - 1} (0 is the raw input)")
     if block.dense_width < 1 or block.sparse_width < 1:
-        raise InputError(
-            f"block {number}: widths {block.dense_width} and {block.sparse_width}, expected at least 1"
-        )
+        raise InputError(f"block {number}: widths {block.dense_width} and {block.sparse_width}, expected at least 1")
 
 
 def _parse_block(number: int, text: str) -> Block:
@@ -119,17 +115,13 @@ def _parse_block(number: int, text: str) -> Block:
     if rest and rest[0].startswith("pair"):
         pair = re.fullmatch(r"pair@(\d+),(\d+)", rest[0])
         if not pair:
-            raise InputError(
-                f"block {number}: {rest[0]!r}, expected the two inputs of gate and sum, such as pair@0,1"
-            )
+            raise InputError(f"block {number}: {rest[0]!r}, expected the two inputs of gate and sum, such as pair@0,1")
         left, right, rest = int(pair[1]), int(pair[2]), rest[1:]
     for flag in rest:
         if flag not in FLAGS:
             raise UnknownNameError(f"word in block {number}", flag, ("pair@0,1", *FLAGS))
     if rest != [flag for flag in FLAGS if flag in rest]:
-        raise InputError(
-            f"block {number}: {' '.join(rest)!r}, expected each word once, in the order {' '.join(FLAGS)}"
-        )
+        raise InputError(f"block {number}: {' '.join(rest)!r}, expected each word once, in the order {' '.join(FLAGS)}")
     return Block(
         *(dense, dense_width, dense_inputs, sparse, sparse_width, sparse_inputs, left, right),
         *(flag in rest for flag in FLAGS),
@@ -187,9 +179,7 @@ def genes_read(block: Block, live: Live) -> frozenset[str]:
     """The genes of a block that change the function, as far as it is alive."""
     read: set[str] = set()
     if live.dense:
-        read |= {"dense", "dense_width"} | (
-            {"left", "right"} if block.dense in BINARY_OPS else {"dense_inputs"}
-        )
+        read |= {"dense", "dense_width"} | ({"left", "right"} if block.dense in BINARY_OPS else {"dense_inputs"})
     if live.sparse:
         read |= {"sparse", "sparse_width", "sparse_inputs", "interact"}
     if live.dense and block.dense == "dot":

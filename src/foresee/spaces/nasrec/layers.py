@@ -196,9 +196,7 @@ class Gate(nn.Module):
         self.inner = max(left, right)
         self.gate = linear(self.inner, self.inner, bias=True)
         self.act = nn.Sigmoid()
-        self.linear: nn.Module = (
-            linear(self.inner, width, bias=True) if self.inner != width else nn.Identity()
-        )
+        self.linear: nn.Module = linear(self.inner, width, bias=True) if self.inner != width else nn.Identity()
         self.norm = nn.LayerNorm(width)
 
     def forward(self, left: Tensor, right: Tensor) -> Tensor:

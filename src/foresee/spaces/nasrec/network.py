@@ -112,9 +112,7 @@ def sizes(architecture: Architecture, dense: int, sparse: int) -> tuple[list[int
     sparse_sizes: list[tuple[int, ...]] = [(sparse,)]
     for block in architecture.blocks:
         dense_sizes.append(block.dense_width)
-        sparse_sizes.append(
-            (block.sparse_width, INTERACT_TOKENS) if block.interact else (block.sparse_width,)
-        )
+        sparse_sizes.append((block.sparse_width, INTERACT_TOKENS) if block.interact else (block.sparse_width,))
     return dense_sizes, sparse_sizes
 
 
@@ -189,20 +187,14 @@ def _block_counts(block: Block, dense: Sequence[int], tokens: int) -> Mapping[st
     linear, norm = counting.linear, counting.norm
     sparse = linear(tokens, made, bias=False, positions=EMBEDDING) + norm(made)
     if block.sparse == "transformer":
-        sparse += linear(EMBEDDING, 3 * EMBEDDING, positions=made) + linear(
-            EMBEDDING, EMBEDDING, positions=made
-        )
+        sparse += linear(EMBEDDING, 3 * EMBEDDING, positions=made) + linear(EMBEDDING, EMBEDDING, positions=made)
         sparse += counting.matmul(made, EMBEDDING, made, times=2)  # scores and their use: 8 heads of 2 are 16
-        sparse += counting.repeat(linear(EMBEDDING, EMBEDDING, positions=made), 2) + counting.repeat(
-            norm(EMBEDDING), 2
-        )
+        sparse += counting.repeat(linear(EMBEDDING, EMBEDDING, positions=made), 2) + counting.repeat(norm(EMBEDDING), 2)
     parts = {"dense": _dense_counts(block, dense, tokens) + norm(width), "sparse": sparse}
     if block.interact and width != (wanted := INTERACT_TOKENS * EMBEDDING):
         parts["interact"] = linear(width, wanted, bias=False) + norm(wanted)
     if block.fm:
-        parts["fm"] = norm(width) + (
-            linear(EMBEDDING, width, bias=False) if width != EMBEDDING else counting.NOTHING
-        )
+        parts["fm"] = norm(width) + (linear(EMBEDDING, width, bias=False) if width != EMBEDDING else counting.NOTHING)
     return parts
 
 

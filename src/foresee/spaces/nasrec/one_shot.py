@@ -49,9 +49,7 @@ class NASRecOneShot(OneShot[Architecture]):
 
     def __init__(self, alphabet: Alphabet, blocks: int, most_inputs: int, task: Task) -> None:
         pairs = not BINARY_OPS.isdisjoint(alphabet.dense_ops)
-        super().__init__(
-            [choice for number in range(1, blocks + 1) for choice in _choices(number, alphabet, pairs)]
-        )
+        super().__init__([choice for number in range(1, blocks + 1) for choice in _choices(number, alphabet, pairs)])
         self.options = {choice.name: choice.options for choice in self.choices}
         self.most_inputs, self.task = most_inputs, task
         features, tables = click_log(task, "nasrec")
@@ -84,9 +82,7 @@ class NASRecOneShot(OneShot[Architecture]):
     def path(self, architecture: Architecture) -> dict[str, Tensor]:
         """One-hot weights; `on` for the inputs that are read."""
         return {
-            choice.name: one_hot(
-                choice.options.index(_option(architecture, choice.name)), len(choice.options)
-            )
+            choice.name: one_hot(choice.options.index(_option(architecture, choice.name)), len(choice.options))
             for choice in self.choices
         }
 
@@ -153,20 +149,14 @@ class NASRecOneShot(OneShot[Architecture]):
                 words.insert(3, getattr(block, kind))
             if kind == "dense" and block.dense in BINARY_OPS and "norm" not in words:
                 return self._window(self.get_parameter(".".join(words)), words, block, architecture)
-            reads = (
-                block.dense_inputs
-                if kind == "dense" and words[4] != "sparse"
-                else _pieces(block, architecture)
-            )
+            reads = block.dense_inputs if kind == "dense" and words[4] != "sparse" else _pieces(block, architecture)
         if "pieces" in words:
             layer = self.get_submodule(".".join(words[: words.index("pieces")]))
             assert isinstance(layer, Wide)
             return layer.weight[:, layer.spans[reads[int(words[-2])]]]
         return self.get_parameter(".".join(words))
 
-    def _window(
-        self, tensor: Tensor, words: Sequence[str], block: Block, architecture: Architecture
-    ) -> Tensor:
+    def _window(self, tensor: Tensor, words: Sequence[str], block: Block, architecture: Architecture) -> Tensor:
         """Weights of `gate` and `sum` from the place of the inputs they read; what pads the narrower lies behind it."""
         layer = self.get_submodule(".".join([*words[:4], "linear"]))
         assert isinstance(layer, Wide)

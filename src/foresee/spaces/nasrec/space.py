@@ -56,9 +56,7 @@ def subsets(candidates: int, most: int) -> tuple[tuple[int, ...], ...]:
     ((0,), (1,), (0, 1))
     """
     counts = range(1, min(most, candidates) + 1)
-    return tuple(
-        itertools.chain.from_iterable(itertools.combinations(range(candidates), count) for count in counts)
-    )
+    return tuple(itertools.chain.from_iterable(itertools.combinations(range(candidates), count) for count in counts))
 
 
 class NASRec(Space[Architecture]):
@@ -95,15 +93,8 @@ class NASRec(Space[Architecture]):
                 raise InputError(f"space {self.name}: {key} {value!r}, expected a whole number of at least 1")
         for key, widths in (("dense_widths", dense_widths), ("sparse_widths", sparse_widths)):
             whole = all(isinstance(width, int) for width in widths)
-            if (
-                not whole
-                or not 1 <= len(widths) <= 10
-                or list(widths) != sorted(set(widths))
-                or widths[0] < 1
-            ):
-                raise InputError(
-                    f"space {self.name}: {key} {list(widths)}, expected 1 to 10 ascending numbers"
-                )
+            if not whole or not 1 <= len(widths) <= 10 or list(widths) != sorted(set(widths)) or widths[0] < 1:
+                raise InputError(f"space {self.name}: {key} {list(widths)}, expected 1 to 10 ascending numbers")
         for key, name, known in (("sampling", sampling, SAMPLINGS), ("identity", identity, IDENTITIES)):
             if name not in known:
                 raise UnknownNameError(f"{key} of space {self.name}", str(name), known)

@@ -145,11 +145,7 @@ class Pass:
             module = self.net.block(number).sparse[op]
             term = weight * (module(parts, mask) if op == "transformer" else module(parts))
             total = term if total is None else total + term
-        return (
-            mask * self.raw_dense.new_zeros(len(self.raw_dense), 1, EMBEDDING)
-            if total is None
-            else total * mask
-        )
+        return mask * self.raw_dense.new_zeros(len(self.raw_dense), 1, EMBEDDING) if total is None else total * mask
 
     # -- inputs -------------------------------------------------------------------------------------------------------
     def _gather_dense(self, weights: Sequence[Tensor | None]) -> list[Tensor | None]:

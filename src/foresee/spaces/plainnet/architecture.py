@@ -147,15 +147,11 @@ def _parse_block(number: int, kind: str, inner: str, kinds: Sequence[str]) -> Bl
     names = ("inputs", "outputs", "stride", *(() if kind in CONVS else ("bottleneck",)), "layers")
     texts = inner.split(",")
     if len(texts) != len(names):
-        raise InputError(
-            f"block {number}, {kind}: {len(texts)} numbers, expected {len(names)}: {', '.join(names)}"
-        )
+        raise InputError(f"block {number}, {kind}: {len(texts)} numbers, expected {len(names)}: {', '.join(names)}")
     values = {"bottleneck": 0}
     for name, given in zip(names, texts, strict=True):
         if not given.strip().isdecimal() or len(given) > 9 or int(given) < 1:
-            raise InputError(
-                f"block {number}, {kind}: {name} {given.strip()!r}, expected a whole number of at least 1"
-            )
+            raise InputError(f"block {number}, {kind}: {name} {given.strip()!r}, expected a whole number of at least 1")
         values[name] = int(given)
     return Block(kind, **values)
 

@@ -72,9 +72,7 @@ def _benchmark_block(block: Block, size: Size) -> tuple[Benchmark, Size]:
             bridge = unit.projection
             weights = bridge.inputs * bridge.outputs + bridge.outputs
             params += weights
-            flops += (
-                weights * size[0] * size[1] / bridge.stride**2
-            )  # the size is divided already: twice in all
+            flops += weights * size[0] * size[1] / bridge.stride**2  # the size is divided already: twice in all
     return Benchmark(params, flops), size
 
 

@@ -36,9 +36,7 @@ def squeezed(channels: int) -> int:
 def adapted(architecture: Architecture, channels: int) -> Architecture:
     """The architecture with a first block that reads images of so many channels, whatever its text says."""
     first, *others = architecture.blocks
-    return (
-        architecture if first.inputs == channels else Architecture((replace(first, inputs=channels), *others))
-    )
+    return architecture if first.inputs == channels else Architecture((replace(first, inputs=channels), *others))
 
 
 def conv_bn(conv: Conv, *, bias: bool = False) -> list[nn.Module]:
@@ -84,9 +82,7 @@ class UnitModule(nn.Module):
         self.bridge: nn.Module | None = None
         if unit.residual and form.residual:
             # the public networks leave this convolution its bias, though a norm follows
-            self.bridge = (
-                nn.Sequential(*conv_bn(unit.projection, bias=True)) if unit.projected else nn.Identity()
-            )
+            self.bridge = nn.Sequential(*conv_bn(unit.projection, bias=True)) if unit.projected else nn.Identity()
         self.relu = nn.ReLU()
 
     def forward(self, x: Tensor) -> Tensor:

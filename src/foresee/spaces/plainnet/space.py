@@ -86,9 +86,7 @@ class PlainNet(Space[Architecture]):
     def _set(self, initial: str, max_layers: int, walk: int, sampling: str, form: Form) -> None:
         for key, value, least in (("max_layers", max_layers, 1), ("walk", walk, 0)):
             if not isinstance(value, int) or isinstance(value, bool) or value < least:
-                raise InputError(
-                    f"space {self.name}: {key} {value!r}, expected a whole number of at least {least}"
-                )
+                raise InputError(f"space {self.name}: {key} {value!r}, expected a whole number of at least {least}")
         if sampling not in SAMPLINGS:
             raise UnknownNameError(f"sampling of space {self.name}", str(sampling), SAMPLINGS)
         self.start = self.parse(initial)
@@ -145,9 +143,7 @@ class PlainNet(Space[Architecture]):
         architecture = parse(text, (*CONVS, *self.kinds))
         ends = (architecture.blocks[0].kind, architecture.blocks[-1].kind)
         if ends != (STEM, LAST):
-            raise InputError(
-                f"architecture from {ends[0]} to {ends[1]}: expected {STEM} first and {LAST} last"
-            )
+            raise InputError(f"architecture from {ends[0]} to {ends[1]}: expected {STEM} first and {LAST} last")
         return architecture
 
     def contains(self, architecture: Architecture) -> bool:
