@@ -36,10 +36,10 @@ def main() -> None:
         fs.scores(tiny(4 + warm % 4), batch, names)
     start = held_megabytes()
     for index in range(count):
-        fs.scores(tiny(4 + index % 4), batch, names)
+        fs.scores(tiny(4 + index % 4), batch, [names[(index + step) % len(names)] for step in (0, 11, 23)])
         if index % (count // 4) == 0:
             print(f"{index:5} networks: {held_megabytes() - start:+.1f} MB")
-    print(f"{count:5} networks, {len(names)} proxies each: {held_megabytes() - start:+.1f} MB (at most +100)")
+    print(f"{count:5} networks, {len(names)} proxies in turn: {held_megabytes() - start:+.1f} MB (at most +100)")
 
 
 if __name__ == "__main__":

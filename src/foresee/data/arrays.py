@@ -44,8 +44,8 @@ class Arrays(Data):
     """Inputs and labels held in memory, under the rules above; the given arrays are never written to.
 
     >>> data = Arrays(np.zeros((6, 28, 28), np.uint8), np.array([0, 1, 2, 0, 1, 2]))
-    >>> data.task
-    Task(inputs=(1, 28, 28), outputs=3)
+    >>> data.task.inputs, data.task.outputs
+    ((1, 28, 28), 3)
     """
 
     def __init__(

@@ -227,8 +227,7 @@ def hnas(
     Needs labels. BatchNorm: batch statistics. The status is that of kappa where it has none (`rank_deficient`).
 
     >>> from foresee.proxies import score
-    >>> torch.manual_seed(0)
-    <torch._C.Generator object at ...>
+    >>> _ = torch.manual_seed(0)
     >>> batch = torch.randn(4, 5), torch.tensor([0, 1, 2, 0])
     >>> found = score(torch.nn.Linear(5, 3), batch, "hnas")
     >>> f"{found.value * found.parts['metric'] / found.parts['kappa']:.6f}"

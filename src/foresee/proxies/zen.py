@@ -35,8 +35,8 @@ def zen(probe: Probe, *, gamma: float = 0.01, running: bool = False) -> Tensor:
     search scores networks without their residual links; here they stay, since a module cannot be asked to drop them.
 
     Needs no data: as many samples are drawn as the batch has, of its shape. The maps are those of the network's
-    `pre_gap`, or the input of its last global pooling module. BatchNorm: batch statistics. Float64. Draws: `input`,
-    `step`, `weights.<name>`.
+    `pre_gap`, or the input of its last global pooling module. BatchNorm: batch statistics. Maps in the
+    network's own type, sums in float64. Draws: `input`, `step`, `weights.<name>`.
 
     >>> from foresee.proxies import score
     >>> net = nn.Sequential(nn.Conv2d(3, 4, 3), nn.BatchNorm2d(4), nn.ReLU(), nn.AdaptiveAvgPool2d(1))
@@ -59,7 +59,8 @@ def zen(probe: Probe, *, gamma: float = 0.01, running: bool = False) -> Tensor:
         terms = torch.stack([v.double().mean() for v in found]) if found else torch.ones(1, device=probe.device)
         return features.double(), moved.double(), terms
 
-    features, moved, variances = probe.exactly(look)
+    with probe.contact() as network:
+        features, moved, variances = look(network, probe.dtype)
     change, scale = distance(features.flatten(1), moved.flatten(1)), variances.log().sum() / 2
     probe.note(change=change.log(), scale=scale)
     return change.log() + scale

@@ -124,7 +124,7 @@ def predicted_bytes(
 ) -> int:
     """Bytes that `ntk` (or with `matrix=False`, `sample_norms`) will take at most, beside the network itself.
 
-    Costs one run of two samples.
+    Costs one run of two samples. Counted are tensors: a process can hold more, by what its allocator keeps for later.
 
     >>> predicted_bytes(Probe(torch.nn.Linear(2, 3), torch.zeros(4, 2))) > 0
     True
