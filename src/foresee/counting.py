@@ -49,6 +49,33 @@ def count_macs(network: nn.Module, inputs: Inputs) -> int:
         return _count(_copy(network, {}), sample)
 
 
+def stored_bytes(network: nn.Module, inputs: Inputs) -> int:
+    """Bytes that one training forward of these inputs stores for a backward run, parameters left out.
+
+    Nothing is computed: a copy without weights runs on the meta device, autograd says what it saves, and each storage counts
+    once.
+
+    >>> stored_bytes(nn.Sequential(nn.Linear(4, 8), nn.ReLU()), torch.zeros(2, 4))  # the input and the output of the ReLU
+    96
+    """
+    parts = inputs if isinstance(inputs, tuple) else (inputs,)
+    copied = _weightless(network).train()
+    for parameter in copied.parameters():
+        parameter.requires_grad_(parameter.is_floating_point())
+    own = {id(tensor) for tensor in (*copied.parameters(), *copied.buffers())}
+    saved: dict[int, Tensor] = {}
+
+    def keep(tensor: Tensor) -> Tensor:
+        base = tensor if tensor._base is None else tensor._base  # a view stores nothing of its own
+        if id(base) not in own:
+            saved[id(base)] = base
+        return tensor
+
+    with torch.enable_grad(), torch.autograd.graph.saved_tensors_hooks(keep, lambda tensor: tensor):
+        copied(*(part.detach().to("meta") for part in parts))
+    return sum(tensor.numel() * tensor.element_size() for tensor in saved.values())
+
+
 def _count(network: nn.Module, sample: tuple[Tensor, ...]) -> int:
     network.eval()  # inference: no auxiliary heads, no batch statistics of a batch of one
     with torch.no_grad(), _countable(), FlopCounterMode(display=False) as counter:

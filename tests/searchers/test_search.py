@@ -188,3 +188,26 @@ def test_a_score_does_not_depend_on_the_company():
     together = go(proxies=["zico", "grad_norm", "naswot"], evaluations=3, batch_size=8).record
     for one, other in zip(alone.candidates, together.candidates, strict=True):
         assert one.scores["zico"].value == other.scores["zico"].value
+
+
+def test_rare_feasible_points_are_found_and_the_rate_is_told():
+    """About one NAS-Bench-101 cell in thousands is this small in params and large in MACs at once."""
+    space = fs.spaces.get("nasbench101", channels=8, stacks=1, cells=1)
+    task = fs.Task((3, 8, 8), 4)
+    rng = random.Random(0)
+    params = sorted(space.counts(space.sample(rng), task).params for _ in range(1000))
+    bound = params[0] - 1  # smaller than any of a thousand draws
+    run = fs.search(
+        space,
+        "params",
+        "random",
+        [fs.budgets.params <= bound],
+        evaluations=4,
+        data="synthetic",
+        inputs=[3, 8, 8],
+        outputs=4,
+    )
+    assert len(run.record.scored) == 4
+    assert all(row.counts["params"] <= bound for row in run.record.candidates)
+    [rate] = [event.details["acceptance"] for event in run.record.events if event.kind == "finished"]
+    assert 0 < rate < 0.2

@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-import torch
-from torch import Tensor, nn
+from torch import nn
 
 from foresee.budgets.clock import Clock
+from foresee.counting import stored_bytes
 from foresee.errors import UnknownNameError
 from foresee.quantities import format_quantity, format_seconds
 from foresee.spaces.base import Counts, Space
@@ -89,29 +89,8 @@ def _layers(costs: Costs) -> float:
 
 
 def _memory(costs: Costs) -> float:
-    """Bytes that one training forward of a batch stores for the backward pass, parameters left out.
-
-    Found on the meta device: autograd says what it saves, and each storage counts once.
-    """
-    network = on_meta(costs.build).to("meta").train()
-    inputs = _on_meta_inputs(costs.task, costs.batch)
-    own = {id(parameter) for parameter in network.parameters()}
-    saved: dict[int, Tensor] = {}
-
-    def keep(tensor: Tensor) -> Tensor:
-        base = tensor if tensor._base is None else tensor._base  # a view stores nothing of its own
-        if id(base) not in own:
-            saved[id(base)] = base
-        return tensor
-
-    with torch.autograd.graph.saved_tensors_hooks(keep, lambda tensor: tensor):
-        network(*inputs)
-    return float(sum(tensor.numel() * tensor.element_size() for tensor in saved.values()))
-
-
-def _on_meta_inputs(task: Task, batch: int) -> tuple[Tensor, ...]:
-    example = task.example(batch)
-    return tuple(part.to("meta") for part in (example if isinstance(example, tuple) else (example,)))
+    """Bytes that one training forward of a batch stores for the backward pass, parameters left out."""
+    return float(stored_bytes(on_meta(costs.build), costs.task.example(costs.batch)))
 
 
 QUANTITIES: dict[str, Quantity] = {

@@ -11,13 +11,15 @@ from rich.markup import escape
 
 from foresee.cli.app import app, err, out
 from foresee.cli.options import parse_settings, see_current_folder
+from foresee.errors import InputError
 from foresee.quantities import format_seconds
 from foresee.task import Task, parse_shape
 
 
 @app.command()
 def latency(
-    space: Annotated[str, typer.Argument(help="a space, or module:function for your own")],
+    space: Annotated[str | None, typer.Argument(help="a space, or module:function for your own")] = None,
+    space_: Annotated[str | None, typer.Option("--space", help="the same, as an option")] = None,
     out_: Annotated[Path, typer.Option("--out", help="the table to write")] = Path("latency.json"),
     input_: Annotated[str, typer.Option("--input", help="shape of one sample")] = "3x32x32",
     outputs: Annotated[int, typer.Option(help="outputs of the network")] = 10,
@@ -29,6 +31,9 @@ def latency(
 ) -> None:
     """Measure every block of SPACE on this device and write a table that `foresee search --latency-table` sums."""
     see_current_folder()
+    space = space or space_
+    if space is None:
+        raise InputError("name the space to measure (`foresee spaces` lists them)")
     from foresee.budgets import LatencyTable
     from foresee.seeds import stream
     from foresee.spaces import get

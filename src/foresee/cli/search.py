@@ -155,6 +155,16 @@ def _check_names(asked: Any) -> None:
         proxies_base.get(name, asked.proxy_settings.get(name))
 
 
+def _acceptance(run: Any) -> str:
+    """How rare feasible architectures were, where there were limits."""
+    shares = [event.details["acceptance"] for event in run.record.events if "acceptance" in event.details]
+    return (
+        f"; {100 * shares[-1]:.3g} % of the draws were new and within the limits"
+        if shares and run.record.settings["limits"]
+        else ""
+    )
+
+
 def _wrap_up(run: Any, *, stopped: bool) -> None:
     """Write the report and name what was found."""
     from foresee.report import write
@@ -174,7 +184,7 @@ def _wrap_up(run: Any, *, stopped: bool) -> None:
         ("score", f"{score.value:.6g} ({escape(steering)}, {score.direction} is better)"),
         ("params", f"{format_quantity(best.counts['params'])} ({best.counts['params']:,})"),
         ("MACs", f"{format_quantity(best.counts['macs'])} ({best.counts['macs']:,})"),
-        ("looked at", f"{scored} scored" + (f", {failed} failed" if failed else "")),
+        ("looked at", f"{scored} scored" + (f", {failed} failed" if failed else "") + _acceptance(run)),
         ("report", escape(str(report))),
     ]
     for label, value in rows:

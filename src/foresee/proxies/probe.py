@@ -31,6 +31,7 @@ from foresee.proxies.jets import taylor
 from foresee.proxies.looks import LOOKS, Feature, OverwrittenError, Pattern, Run, Watcher, watching
 from foresee.proxies.losses import Loss, choose
 from foresee.proxies.outputs import logits_of
+from foresee.proxies.splitting import can_split, joined
 from foresee.proxies.state import converted, double, untouched, use_batch_statistics
 
 T = TypeVar("T")
@@ -282,11 +283,25 @@ class Pass:
             except Exception as error:
                 # What failed may be the company: no labels, or too little memory for all of it.
                 if not others:
+                    if out_of_memory(error) and self._splits(look):
+                        self._seen[look] = self._in_halves(look)
+                        return self._seen[look]
                     self._failed[look] = error.with_traceback(None)
                     raise
                 self._declared = ()
                 return self.see(look)
         return self._seen[look]
+
+    def _splits(self, look: str) -> bool:
+        return len(self) > 1 and can_split(self.probe.network, look, self.probe.given_loss)
+
+    def _in_halves(self, look: str) -> Any:
+        """The look from two smaller passes, which may split again: exact, because the samples are independent."""
+        indices = range(len(self._batch))[self._part]
+        middle = len(indices) // 2
+        parts = [slice(half.start, half.stop) for half in (indices[:middle], indices[middle:])]
+        halves = [Pass(self.probe, self._batch, part=part, exact=self._exact) for part in parts]
+        return joined(look, [half.see(look) for half in halves], [len(half) for half in halves])
 
     @property
     def features(self) -> list[Feature]:
