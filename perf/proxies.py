@@ -44,7 +44,7 @@ def passes(network, batches) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--repeats", type=int, default=5)
-    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--threads", type=int, default=1, help="a search scores with 1 per worker")
     options = parser.parse_args()
     torch.set_num_threads(options.threads)
     torch.manual_seed(0)
