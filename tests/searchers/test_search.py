@@ -211,3 +211,13 @@ def test_rare_feasible_points_are_found_and_the_rate_is_told():
     assert all(row.counts["params"] <= bound for row in run.record.candidates)
     [rate] = [event.details["acceptance"] for event in run.record.events if event.kind == "finished"]
     assert 0 < rate < 0.2
+
+
+def test_a_function_that_cannot_be_found_again_is_searched_in_memory_only(tmp_path):
+    """As in a notebook: nothing can name the function, so nothing may promise to build it elsewhere."""
+    space = fs.spaces.own(lambda pick: nn.Sequential(nn.Flatten(), nn.Linear(12, pick("width", [2, 3]))))
+    run = fs.search(space, "params", "random", evaluations=2, data="synthetic", inputs=[3, 2, 2], outputs=3)
+    assert run.best.build()(torch.zeros(1, 3, 2, 2)).shape == (1, 3)
+    with pytest.raises(InputError, match="found again"):
+        fs.search(space, "params", "random", evaluations=2, data="synthetic", out=tmp_path / "r")
+    assert not (tmp_path / "r").exists()

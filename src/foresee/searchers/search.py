@@ -59,9 +59,12 @@ class Run:
     def candidate(self, row: CandidateRow) -> Candidate:
         """A stored candidate, able to build its network."""
         evaluation = Evaluation(SearchSettings.from_json(self.record.settings), self.space)
+        settings = dict(evaluation.settings.space_settings)
+        if ":" in evaluation.settings.space:
+            settings.setdefault("task", self.record.environment["task"])  # an own space may build for a task
         plain = {
-            "space": evaluation.space.reference,
-            "settings": evaluation.space.settings(),
+            "space": evaluation.settings.space,
+            "settings": settings,
             "architecture": row.architecture,
             "task": self.record.environment["task"],
             "id": row.id,
@@ -71,8 +74,6 @@ class Run:
             "seed": evaluation.settings.seed,
             "weights_seed": evaluation.weights_seed,
         }
-        if self.space is None:
-            return Candidate.from_json(plain)
         return Candidate.from_json(plain, space=self.space)
 
     @classmethod
@@ -129,7 +130,7 @@ def search(
     made = space if isinstance(space, Space) else None
     given, reference = (None, data) if isinstance(data, str) else _given(data)
     asked = SearchSettings(
-        space=made.reference if made is not None else str(space),
+        space=str(space) if made is None else _reference(made, out),
         space_settings=made.settings() if made is not None else settings.pop("space_settings", {}),
         proxies=tuple(names),
         searcher=searcher,
@@ -344,6 +345,16 @@ def _count(value: float) -> float:
 def _write_best(folder: RunFolder | None, run: Run) -> None:
     if folder is not None and run.record.best is not None:
         folder.write_best(run.best.to_json())
+
+
+def _reference(space: Space[Any], out: str | Path | None) -> str:
+    """How the settings name a space handed over; one that cannot be found again may live in memory, not in a folder."""
+    try:
+        return space.reference
+    except InputError:
+        if out is not None:
+            raise
+        return f"given:{space!r}"
 
 
 def _given(data: Any) -> tuple[Data, str]:
