@@ -295,11 +295,11 @@ class _Session:
     def _note(self, proposal: Proposal, merit: float | None, *, replayed: bool, reason: str = "") -> None:
         self.results[proposal.id] = Result(proposal.id, proposal.architecture, merit)
         self.done += 1
-        kind = "scored" if merit is not None else "failed"
-        self.announce(self.event(kind, proposal.id, merit=merit, replayed=replayed, reason=reason))
         if merit is not None and (self.best is None or merit > self.best):
             self.best = merit
             self.announce(self.event("best", proposal.id, merit=merit, architecture=str(proposal.architecture)))
+        kind = "scored" if merit is not None else "failed"
+        self.announce(self.event(kind, proposal.id, merit=merit, replayed=replayed, reason=reason))
 
 
 def _open_store(
