@@ -153,6 +153,13 @@ def test_search_takes_tensors_and_spaces():
     assert run.best.build()(inputs).shape == (8, 2)
 
 
+def test_a_wrong_name_leaves_no_folder(tmp_path):
+    for wrong in ({"engine": "threads"}, {"searcher": "evolutoin"}, {"proxies": ["parms"]}, {"data": "nowhere"}):
+        with pytest.raises(InputError):
+            go(tmp_path / "r", **wrong)
+        assert not (tmp_path / "r").exists()
+
+
 def test_bad_names_and_values_are_named():
     with pytest.raises(UnknownNameError, match="did you mean evolution"):
         go(searcher="evolutoin")

@@ -111,7 +111,6 @@ def search(
     if settings is None and space is None:
         raise InputError("name a space to search (`foresee spaces` lists them), or give --settings file.toml")
     asked = SearchSettings.load(settings, changes) if settings else SearchSettings.from_json(changes, where="options")
-    _check_names(asked)
     progress = SearchProgress(show=not quiet)
     try:
         with progress:
@@ -142,17 +141,6 @@ def _sorted_settings(changes: dict[str, Any], pairs: dict[str, dict[str, Any]], 
         else:
             raise UnknownNameError("name in --set", name, ["space", base.space, base.searcher, *base.proxies])
     return sorted_
-
-
-def _check_names(asked: Any) -> None:
-    """Every name is looked up before any folder is made."""
-    from foresee.proxies import base as proxies_base
-    from foresee.runs.engines import ENGINES  # noqa: F401
-    from foresee.searchers import searchers
-
-    searchers[asked.searcher]
-    for name in asked.proxies:
-        proxies_base.get(name, asked.proxy_settings.get(name))
 
 
 def _acceptance(run: Any) -> str:

@@ -175,10 +175,11 @@ def run_search(
         device=settings.device, data_fingerprint=evaluation.data.fingerprint, task=evaluation.task.to_json()
     )
     with ExitStack() as stack:
+        # Starts no process yet; made before the folder, so that a wrong name leaves nothing behind.
+        engine_made = stack.enter_context(engines.make(engine, evaluation, workers))
         folder = None if out is None else RunFolder(out)
         store = _open_store(folder, settings, facts, resume, stack)
         announce = Announcer(observers)
-        engine_made = stack.enter_context(engines.make(engine, evaluation, workers))
         # A measured latency cannot be measured again to the last digit: a run keeps what it saw, so that it replays.
         searcher.clock.known.update(store.get("latency", {}))
         searcher.clock.note = lambda identity, seconds: store.set("latency", searcher.clock.known)
