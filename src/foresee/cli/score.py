@@ -48,7 +48,7 @@ def score(
     from foresee.searchers.evaluation import Evaluation
     from foresee.searchers.settings import SearchSettings
 
-    names = names_of(proxy or ["dextr"])
+    names = names_of(proxy or ["foresee"])
     pairs = parse_settings(set_ or [])
     space_settings = {**pairs.pop("space", {}), **(pairs.pop(space, {}))}
     for name in pairs:

@@ -34,7 +34,7 @@ Model = nn.Module | Callable[[], nn.Module]
 def score(
     model: Model,
     batch: Any,
-    proxy: str | Proxy = "dextr",
+    proxy: str | Proxy = "foresee",
     *,
     seed: int = 0,
     repeats: int = 1,
@@ -145,7 +145,7 @@ class Ranking:
 def rank(
     models: Sequence[Model] | Mapping[str, Model],
     batch: Any,
-    proxies: str | Proxy | Iterable[str | Proxy] = "dextr",
+    proxies: str | Proxy | Iterable[str | Proxy] = "foresee",
     *,
     seed: int = 0,
     repeats: int = 1,

@@ -7,6 +7,9 @@ from collections.abc import Callable, Sequence
 import torch
 from torch import Tensor
 
+#: relative size of what float32 features cannot tell from 0
+_RESOLUTION = torch.finfo(torch.float32).eps
+
 
 def inverse_condition(maps: Tensor) -> Tensor:
     """Least over greatest singular value of each map: (..., rows, columns) to (...).
@@ -54,6 +57,39 @@ def least_correlation(maps: Tensor) -> Tensor:
     correlations = products * scales[..., :, None] * scales[..., None, :]
     least = torch.linalg.eigvalsh(torch.where(finite[..., None, None], correlations, 0.0))[..., 0]
     return torch.where(finite, least, torch.nan)
+
+
+def sphericity(maps: Tensor) -> Tensor:
+    """Geometric over arithmetic mean of the eigenvalues of the rows' correlation matrix: (..., rows, columns) to (...).
+
+    In [0, 1]: 1 where rows are uncorrelated, 0 where a row is constant or a combination of others. With no more columns than
+    rows, only columns - 1 eigenvalues can be above 0, and the means are over these. What float32 cannot tell from 0 is
+    rounding of the features and no direction: that much is added to each eigenvalue, so that a determinant is never exactly
+    0. Maps with NaN or infinity give NaN.
+
+    >>> sphericity(torch.tensor([[1.0, 0.0, -1.0, 0.0], [0.0, 1.0, 0.0, -1.0]])).round(decimals=6)
+    tensor(1., dtype=torch.float64)
+    >>> bool(sphericity(torch.tensor([[1.0, 0.0, -1.0, 0.0], [2.0, 0.0, -2.0, 0.0]])) < 1e-3)
+    True
+    """
+    maps = maps.double()
+    rows, columns = maps.shape[-2:]
+    rank = min(rows, columns - 1)
+    if rank < 1:
+        return maps.new_zeros(maps.shape[:-2])
+    centred = maps - maps.mean(-1, keepdim=True)
+    lengths = centred.norm(dim=-1, keepdim=True)
+    constant = lengths <= _RESOLUTION * maps.norm(dim=-1, keepdim=True)
+    unit = torch.where(constant, 0.0, centred / lengths)
+    products = unit @ unit.mT if rank == rows else unit.mT @ unit
+    mean = products.diagonal(dim1=-2, dim2=-1).sum(-1) / rank
+    scaled = products / torch.where(mean > 0, mean, 1.0)[..., None, None]
+    if rank < rows:  # the columns' side has one eigenvalue 0 too many, along the mean that was taken away: it becomes 1
+        scaled = scaled + 1 / columns
+    scaled = scaled + _RESOLUTION * torch.eye(scaled.shape[-1], dtype=maps.dtype, device=maps.device)
+    root, trouble = torch.linalg.cholesky_ex(scaled)
+    found = (2 * root.diagonal(dim1=-2, dim2=-1).log().sum(-1) / rank).exp()
+    return torch.where(lengths.isfinite().all(-1).all(-1), torch.where(trouble == 0, found, 0.0), torch.nan)
 
 
 def for_each(formula: Callable[[Tensor], Tensor], maps: Sequence[Tensor]) -> Tensor:

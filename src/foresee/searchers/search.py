@@ -84,7 +84,7 @@ class Run:
 
 def search(
     space: str | Space[Any],
-    proxies: str | Sequence[str] = ("dextr",),
+    proxies: str | Sequence[str] = ("foresee",),
     searcher: str = "evolution",
     budgets: Iterable[Limit] = (),
     *,

@@ -44,7 +44,7 @@ class SearchSettings:
 
     space: str
     space_settings: Mapping[str, Any] = field(default_factory=dict)
-    proxies: tuple[str, ...] = ("dextr",)
+    proxies: tuple[str, ...] = ("foresee",)
     proxy_settings: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     searcher: str = "evolution"
     searcher_settings: Mapping[str, Any] = field(default_factory=dict)

@@ -1,0 +1,170 @@
+"""The default score: in how many independent directions the layers of a network can learn."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from foresee.errors import InputError, UnsupportedError
+from foresee.proxies.base import Needs, proxy
+from foresee.proxies.looks import Call, Watcher, watching
+from foresee.proxies.outputs import logits_of
+from foresee.proxies.probe import Probe
+from foresee.proxies.spectra import sphericity
+
+#: layers whose weights mix channels
+LAYERS = (nn.Linear, nn.Conv1d, nn.Conv2d, nn.Conv3d)
+
+
+@proxy(
+    "foresee",
+    needs=Needs(batch=16, backward=True),
+    paper="this project; docs/default-score.md",
+    cost="1 forward + backward run of 16 samples, and three determinants per layer",
+)
+def foresee(probe: Probe, *, channels: int = 256, columns: int = 8) -> Tensor:
+    """In how many independent directions the layers can learn: what they read, make and are told; no labels.
+
+    Formula: sum over layers of n min(s(A), s(O), s(G)). A layer is a convolution or linear layer, once per call. A is what it
+    reads (its input), O what it makes (its output), G what it is told (the gradient by O of a random projection of the
+    network's outputs), each a matrix of channels x positions. s(X), in [0, 1], is the sphericity of the correlation matrix
+    of the channels: the geometric over the arithmetic mean of its eigenvalues, 1 where channels are independent and 0 where
+    one is a combination of others. n is the number of directions that a filter reads: the channels of its group, times the
+    square root of the positions of its kernel.
+
+    Reasons: the Fisher matrix of a layer is close to the Kronecker product of the second moments of A and G, so a layer
+    learns as evenly as these are round; O is what the layer leaves for the next one. The least of the three counts, because
+    each of them alone can stop a layer. docs/default-score.md has the reasoning, the ablation and where it falls short.
+
+    Positions are those of as few samples as give `columns` of them per channel, and s is the mean over such groups of
+    samples: what a layer has to tell apart is within a sample, but the geometric mean of C eigenvalues from N positions is
+    too small by about C / 2N, 6 % at 8 positions a channel, so a layer with few positions takes several samples together.
+
+    Settings: `columns`; `channels` is the most channels of a layer that are compared, evenly spaced, which bounds the cost
+    of a determinant. Parts: `reads`, `makes` and `told` are the sums with s(A), s(O) and s(G) alone.
+
+    Needs 16 samples (fewer will do), no labels. BatchNorm: batch statistics. Determinants in float64.
+    Draws: `projection.<shape>`.
+
+    >>> from foresee.proxies import score
+    >>> net = nn.Sequential(nn.Conv2d(3, 8, 3), nn.ReLU(), nn.Conv2d(8, 8, 3), nn.Flatten(), nn.Linear(8 * 16, 10))
+    >>> found = score(net, torch.randn(8, 3, 8, 8), "foresee")
+    >>> found.ok, sorted(found.parts)
+    (True, ['makes', 'reads', 'told'])
+    """
+    if channels < 2 or columns < 1:
+        raise InputError(f"channels {channels}, columns {columns}: at least 2 channels and 1 column are needed")
+    layers = _exchanges(probe, channels, columns)
+    directions = torch.tensor([layer.directions for layer in layers], dtype=torch.float64)
+    reads, makes, told = (
+        torch.stack([getattr(layer, look) for layer in layers]).cpu() for look in ("reads", "makes", "told")
+    )
+    probe.note(reads=directions @ reads, makes=directions @ makes, told=directions @ told)
+    return directions @ torch.minimum(torch.minimum(reads, makes), told)
+
+
+@dataclass(eq=False)
+class Exchange:
+    """One call of a layer: how many directions its filters read, and the sphericity of what goes in, out and back."""
+
+    directions: float
+    reads: Tensor
+    makes: Tensor
+    told: Tensor
+
+
+def _exchanges(probe: Probe, channels: int, columns: int) -> list[Exchange]:
+    """Every call of a layer, in call order."""
+    watcher = _Exchanges(channels, columns)
+    with probe.contact() as network, torch.enable_grad():
+        inputs = tuple(_input(part, probe) for part in probe.data[0].parts)
+        with watching(network, [watcher]):
+            outputs = logits_of(network(*inputs))
+        if not watcher.seen:
+            raise UnsupportedError("no convolution or linear layer was called: the default score looks at nothing else")
+        shape = tuple(outputs.shape)
+        projection = probe.draws.normal(f"projection.{'x'.join(map(str, shape))}", *shape).to(outputs)
+        sources = _sources(network, inputs)
+        if not outputs.requires_grad or not sources:
+            raise UnsupportedError("the outputs do not depend on the weights or inputs in a differentiable way")
+        torch.autograd.grad(outputs, sources, projection, allow_unused=True)
+    return watcher.seen
+
+
+def _input(part: Tensor, probe: Probe) -> Tensor:
+    moved = part.detach().to(probe.device, probe.dtype if part.is_floating_point() else None).clone()
+    return moved.requires_grad_(moved.is_floating_point())
+
+
+def _sources(network: nn.Module, inputs: Sequence[Tensor]) -> list[Tensor]:
+    """Where the gradient is sent to, so that it passes every layer: floating inputs, and the tables that categories index."""
+    floating = [part for part in inputs if part.is_floating_point()]
+    tables = [m.weight for m in network.modules() if isinstance(m, nn.Embedding | nn.EmbeddingBag)]
+    return floating + [table for table in tables if table.requires_grad]
+
+
+class _Exchanges(Watcher[list[Exchange]]):
+    """Keeps numbers, not tensors: each matrix is looked at while it passes by."""
+
+    def __init__(self, channels: int, columns: int) -> None:
+        self._channels, self._columns = channels, columns
+        self.seen: list[Exchange] = []
+        self._reads: list[Tensor] = []
+
+    def selects(self, call: Call) -> bool:
+        """Convolutions and linear layers."""
+        return isinstance(call.module, LAYERS)
+
+    def before(self, call: Call, inputs: Tensor) -> None:
+        """What the layer reads."""
+        self._reads.append(self._look(call.module, inputs))
+
+    def after(self, call: Call, output: Tensor) -> None:
+        """What it makes; and a word to the gradient that will come back, before anything is written into the output."""
+        made = self._look(call.module, output)
+        exchange = Exchange(_directions(call.module), self._reads.pop(), made, torch.zeros_like(made))
+        self.seen.append(exchange)
+
+        def told(gradient: Tensor) -> None:
+            exchange.told = self._look(call.module, gradient)
+
+        if output.requires_grad:
+            output.register_hook(told)  # type: ignore[no-untyped-call]
+
+    def _look(self, layer: nn.Module, tensor: Tensor) -> Tensor:
+        return sphericity(grouped(as_maps(tensor.detach(), layer), self._channels, self._columns)).mean()
+
+
+def _directions(layer: Any) -> float:
+    """Channels that one filter reads, times the square root of the positions of its kernel."""
+    if isinstance(layer, nn.Linear):
+        return float(layer.in_features)
+    return float(layer.in_channels / layer.groups * math.sqrt(math.prod(layer.kernel_size)))
+
+
+def as_maps(tensor: Tensor, layer: nn.Module) -> Tensor:
+    """(samples, channels, positions): the channels of a linear layer are the last axis, those of a convolution the second."""
+    if isinstance(layer, nn.Linear):
+        return tensor.reshape(len(tensor), -1, tensor.shape[-1]).mT if tensor.ndim > 1 else tensor[None, :, None]
+    dimensions = len(layer.kernel_size)  # type: ignore[arg-type]
+    batched = tensor if tensor.ndim == dimensions + 2 else tensor[None]
+    return batched.flatten(2)
+
+
+def grouped(maps: Tensor, channels: int, columns: int) -> Tensor:
+    """(samples, channels, positions) to (groups, at most `channels`, positions of all samples of a group).
+
+    Groups are as small as gives `columns` positions per channel; where all samples together do not, they are one group.
+    """
+    samples, rows, positions = maps.shape
+    if rows > channels:
+        maps = maps[:, torch.arange(channels, device=maps.device) * rows // channels]
+    wanted = min(samples, -(-columns * maps.shape[1] // positions))
+    groups = samples // wanted
+    size = samples // groups  # samples left over join the groups as far as they go round
+    return maps[: groups * size].reshape(groups, size, -1, positions).transpose(1, 2).flatten(2)

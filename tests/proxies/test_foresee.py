@@ -1,0 +1,159 @@
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from torch import nn
+
+import foresee as fs
+from foresee.proxies import score
+from foresee.proxies.draws import Draws
+from foresee.proxies.foresee import as_maps, grouped
+
+RANDOM = settings(max_examples=10, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+
+
+def slow_sphericity(matrix):
+    rank = min(matrix.shape[0], matrix.shape[1] - 1)
+    values = np.linalg.eigvalsh(np.corrcoef(matrix))[-rank:]
+    return np.exp(np.log(np.maximum(values, 1e-12)).mean()) / values.mean()
+
+
+def slow_mean(maps, columns=8):
+    """Mean over groups of as few samples as give `columns` positions per channel: one group after the other."""
+    samples, channels, positions = maps.shape
+    size = min(samples, math.ceil(columns * channels / positions))
+    size = samples // (samples // size)
+    groups = [maps[start : start + size] for start in range(0, samples - size + 1, size)]
+    return np.mean([slow_sphericity(np.concatenate(list(group), axis=1)) for group in groups])
+
+
+def slow(network, x, seed):
+    """Sum over layers of directions times the least of three: every tensor kept, gradients one by one."""
+    kept = []
+    for module in network.modules():
+        if isinstance(module, nn.Conv2d | nn.Linear):
+            module.register_forward_hook(lambda m, a, o: kept.append((m, a[0], o)))
+    outputs = network.train()(x)
+    projection = Draws(seed).normal(f"projection.{len(x)}x{outputs.shape[1]}", *outputs.shape)
+    total = 0.0
+    for layer, read, made in kept:
+        (told,) = torch.autograd.grad((outputs * projection).sum(), made, retain_graph=True)
+        looks = []
+        for tensor in (read, made, told):
+            array = tensor.detach().numpy()
+            looks.append(slow_mean(array.reshape(len(x), array.shape[1], -1)))
+        wide = layer.in_channels * 3 if isinstance(layer, nn.Conv2d) else layer.in_features
+        total += wide * min(looks)
+    return total
+
+
+@RANDOM
+@given(seed=st.integers(0, 10**6), norm=st.booleans(), samples=st.integers(3, 9))
+def test_the_formula(seed, norm, samples):
+    torch.manual_seed(seed)
+    layers = [nn.Conv2d(2, 5, 3), nn.BatchNorm2d(5) if norm else nn.Identity(), nn.GELU(), nn.Conv2d(5, 4, 3)]
+    network = nn.Sequential(*layers, nn.Flatten(), nn.Linear(4 * 16, 6)).double()
+    x = torch.randn(samples, 2, 8, 8, dtype=torch.float64)
+    found = score(network, x, seed=seed)
+    assert found.proxy == "foresee"
+    assert found.value == pytest.approx(slow(network, x, seed), rel=1e-4)
+
+
+def test_it_is_the_default_of_score_rank_and_search():
+    x = torch.randn(4, 3, 8, 8)
+    nets = {"one": nn.Conv2d(3, 4, 3), "two": nn.Sequential(nn.Conv2d(3, 4, 3), nn.ReLU(), nn.Conv2d(4, 4, 3))}
+    assert score(nets["one"], x).proxy == "foresee"
+    assert list(fs.rank(nets, x).scores["one"]) == ["foresee"]
+    assert fs.searchers.SearchSettings(space="nasbench201").proxies == ("foresee",)
+
+
+def test_labels_and_the_network_are_left_alone():
+    network = nn.Sequential(nn.Conv2d(3, 4, 3), nn.BatchNorm2d(4), nn.ReLU(inplace=True), nn.Conv2d(4, 4, 3))
+    before = {name: tensor.clone() for name, tensor in network.state_dict().items()}
+    x = torch.randn(4, 3, 8, 8)
+    values = {score(network, (x, labels)).value for labels in (torch.zeros(4), torch.arange(4))}
+    assert len(values) == 1
+    assert score(network, x).value in values
+    assert all(torch.equal(tensor, before[name]) for name, tensor in network.state_dict().items())
+    assert all(parameter.grad is None for parameter in network.parameters())
+
+
+def test_an_activation_in_place_changes_nothing():
+    torch.manual_seed(1)
+    first, last = nn.Conv2d(3, 4, 3), nn.Conv2d(4, 4, 3)
+    plain, in_place = (nn.Sequential(first, nn.ReLU(inplace=flag), last) for flag in (False, True))
+    x = torch.randn(4, 3, 8, 8)
+    assert score(plain, x).value == pytest.approx(score(in_place, x).value, rel=1e-6)
+
+
+def test_a_dead_layer_adds_nothing():
+    torch.manual_seed(1)
+    network = nn.Sequential(nn.Conv2d(3, 4, 3), nn.ReLU(), nn.Conv2d(4, 4, 3))
+    x = torch.randn(8, 3, 8, 8)
+    alive = score(network, x).value
+    nn.init.zeros_(network[2].weight)  # nothing comes out of it, and nothing comes back
+    assert score(network, x).value < 1e-4 < alive
+
+
+def test_copies_of_a_channel_are_no_new_directions():
+    torch.manual_seed(2)
+    layer, x = nn.Conv2d(3, 8, 3), torch.randn(8, 3, 8, 8)
+    free = score(layer, x).parts["makes"]
+    with torch.no_grad():
+        layer.weight[4:], layer.bias[4:] = layer.weight[:4], layer.bias[:4]
+    assert score(layer, x).parts["makes"] < 0.01 * free
+
+
+def test_a_filter_of_a_group_reads_only_its_group():
+    torch.manual_seed(3)
+    x = torch.randn(8, 8, 8, 8)
+    parts = [score(nn.Conv2d(8, 8, 3, groups=g), x).parts["reads"] for g in (1, 2, 8)]
+    assert parts == pytest.approx([parts[0], parts[0] / 2, parts[0] / 8])
+
+
+def test_tokens_vectors_and_categories():
+    class Clicks(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.table, self.out = nn.Embedding(20, 6), nn.Sequential(nn.Linear(6, 12), nn.ReLU(), nn.Linear(12, 1))
+
+        def forward(self, categories):
+            return self.out(self.table(categories).sum(1))
+
+    assert score(Clicks(), torch.randint(20, (16, 3))).value > 0
+    assert score(nn.Sequential(nn.Linear(5, 9), nn.GELU(), nn.Linear(9, 2)), torch.randn(16, 5)).value > 0
+    layer = nn.TransformerEncoderLayer(8, 2, 16, batch_first=True, dropout=0.0)
+    assert score(nn.Sequential(layer, nn.Flatten(), nn.Linear(80, 3)), torch.randn(4, 10, 8)).value > 0
+
+
+def test_what_it_cannot_look_at_is_a_status():
+    assert score(nn.ReLU(), torch.randn(2, 3)).status == "unsupported"
+    broken = nn.Conv2d(1, 2, 1)
+    nn.init.constant_(broken.weight, float("inf"))
+    assert score(broken, torch.randn(2, 1, 3, 3)).status == "nan"
+    with pytest.raises(fs.errors.InputError, match="at least 2 channels"):
+        score(nn.Conv2d(1, 2, 1), torch.randn(2, 1, 3, 3), settings={"channels": 1})
+
+
+@given(samples=st.integers(1, 12), rows=st.integers(1, 20), positions=st.integers(1, 40), columns=st.integers(1, 9))
+@settings(max_examples=80, deadline=None)
+def test_groups_have_enough_columns_and_every_sample_at_most_once(samples, rows, positions, columns):
+    maps = torch.arange(samples * rows * positions).reshape(samples, rows, positions)
+    found = grouped(maps, channels=8, columns=columns)
+    kept = min(rows, 8)
+    assert found.shape[1] == kept
+    assert found.shape[2] >= columns * kept or found.shape[2] == samples * positions
+    assert found.unique().numel() == found.numel()
+    assert found.numel() >= kept * positions * (samples + 1) // 2
+
+
+def test_channels_of_layers():
+    assert as_maps(torch.zeros(2, 7, 5), nn.Linear(5, 1)).shape == (2, 5, 7)
+    assert as_maps(torch.zeros(2, 5), nn.Linear(5, 1)).shape == (2, 5, 1)
+    assert as_maps(torch.zeros(2, 5, 4, 4), nn.Conv2d(5, 1, 1)).shape == (2, 5, 16)
+    assert as_maps(torch.zeros(2, 5, 4), nn.Conv1d(5, 1, 1)).shape == (2, 5, 4)
