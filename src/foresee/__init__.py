@@ -3,7 +3,7 @@
 >>> import foresee as fs
 >>> import torch
 >>> network = torch.nn.Sequential(torch.nn.Conv2d(3, 8, 3), torch.nn.ReLU(), torch.nn.Flatten(), torch.nn.Linear(288, 10))
->>> fs.score(network, torch.randn(1, 3, 8, 8), proxy="dextr").ok
+>>> fs.score(network, torch.randn(8, 3, 8, 8)).ok
 True
 """
 
@@ -31,10 +31,10 @@ _HOMES = {
     "scores": "foresee.proxies.score",
     "search": "foresee.searchers.search",
 }
-_ROOMS = ("budgets", "data", "proxies", "report", "runs", "searchers", "spaces", "testing")
+_ROOMS = ("benchmarks", "budgets", "data", "proxies", "report", "runs", "searchers", "spaces", "testing")
 
 if TYPE_CHECKING:
-    from foresee import budgets, data, proxies, report, runs, searchers, spaces, testing
+    from foresee import benchmarks, budgets, data, proxies, report, runs, searchers, spaces, testing
     from foresee.batch import Batch
     from foresee.errors import ForeseeError
     from foresee.proxies.base import Score, proxy
@@ -53,6 +53,7 @@ __all__ = [
     "Space",
     "Task",
     "__version__",
+    "benchmarks",
     "budgets",
     "build",
     "data",

@@ -71,4 +71,7 @@ def _terminate(*_: Any) -> NoReturn:
 
 def _register_commands() -> None:
     """Each command is one file; importing it registers it."""
-    from foresee.cli import doctor, latency, listings, report, score, search  # noqa: F401
+    import importlib
+
+    for command in ("bench", "calibrate", "doctor", "latency", "listings", "paper", "report", "score", "search", "table"):
+        importlib.import_module(f"foresee.cli.{command}")
