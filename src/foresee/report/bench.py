@@ -1,0 +1,262 @@
+"""The report of a bench: which proxies foresee the table's numbers, how surely, and where each of them errs.
+
+Plain values first (`tell`), then one self-contained page (`render`), with the look and the script of the other reports.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from foresee.benchmarks.agreement import Agreement, between
+from foresee.benchmarks.bench import BASELINES, Bench
+from foresee.benchmarks.statistics import Correlations, Estimate
+from foresee.errors import InputError
+from foresee.quantities import format_quantity
+from foresee.report.asked import flatten
+from foresee.report.commands import shown_path
+from foresee.report.figures import Chart, Layer, scale_for, value_label
+from foresee.report.html import Drawing, drawing, number, page
+from foresee.report.info import Measure
+from foresee.runs import write_whole
+
+#: architectures whose numbers the page tells under the pointer
+TOLD = 3000
+#: reasons shown for each proxy
+REASONS = 5
+
+
+@dataclass(frozen=True)
+class Row:
+    """One proxy of the table: its correlations, and Spearman's over the single repeats from least to greatest."""
+
+    name: str
+    baseline: bool
+    found: Correlations
+    repeats: tuple[float, ...]
+    seconds: float
+
+    @property
+    def last(self) -> Estimate:
+        """Spearman's with the failures in the last places."""
+        return (self.found.with_failures or self.found).spearman
+
+
+@dataclass(frozen=True)
+class BenchInfo:
+    """All that the page says.
+
+    `rows` come best first by Spearman. `proxy` and `baseline` are the best of either kind, where one has a correlation.
+    `axis` are the ends of the bars. `problems` are proxy, how many scores, and the reason.
+    """
+
+    title: str
+    target: str
+    n: int
+    rows: tuple[Row, ...]
+    proxy: Row | None
+    baseline: Row | None
+    axis: tuple[float, float]
+    facts: tuple[tuple[str, str], ...]
+    notes: tuple[str, ...]
+    problems: tuple[tuple[str, int, str], ...]
+    agreement: Agreement
+    settings: tuple[tuple[str, str], ...]
+    environment: tuple[tuple[str, str], ...]
+    command: str
+
+    @property
+    def verdict(self) -> str:
+        """How the best proxy stands against the best baseline, by their intervals."""
+        if self.proxy is None or self.baseline is None:
+            return ""
+        ours, theirs = self.proxy.found.spearman, self.baseline.found.spearman
+        name, other = self.proxy.name, self.baseline.name
+        if ours.value <= theirs.value:
+            return f"No proxy orders this sample better than {other} does, with {theirs}."
+        if ours.low > theirs.high:
+            return f"{name} orders this sample better than any baseline: {other}, the best of them, has {theirs}."
+        return f"{other}, the best baseline, has {theirs}: the intervals overlap, so {name} is not surely better."
+
+
+def tell(bench: Bench) -> BenchInfo:
+    """The plain values of the page."""
+    settings = bench.settings
+    rows = sorted(
+        (
+            Row(name, name in BASELINES, found, tuple(sorted(bench.by_repeat[name])), bench.seconds[name])
+            for name, found in bench.correlations.items()
+        ),
+        key=lambda row: -math.inf if math.isnan(row.found.spearman.value) else row.found.spearman.value,
+        reverse=True,
+    )
+    known = [row for row in rows if not math.isnan(row.found.spearman.value)]
+    shape = " × ".join(map(str, settings.inputs))
+    return BenchInfo(
+        title=f"{settings.space} · {settings.target}",
+        target=settings.target,
+        n=len(bench.texts),
+        rows=tuple(rows),
+        proxy=next((row for row in known if not row.baseline), None),
+        baseline=next((row for row in known if row.baseline), None),
+        axis=_axis(known),
+        facts=(
+            ("Table", Path(settings.table).name),
+            ("Target", f"{settings.target} ({bench.direction} is better)"),
+            ("Sample", f"{len(bench.texts):,} of {bench.of:,} architectures, seed {settings.seed}"),
+            ("Repeats", f"{settings.repeats}"),
+            ("Networks", f"{settings.space}, {shape} → {settings.outputs} outputs"),
+            ("Looked at", bench.looked_at),
+        ),
+        notes=bench.notes,
+        problems=tuple(
+            (name, count, reason)
+            for name, matrix in bench.matrices.items()
+            for reason, count in matrix.reasons.most_common(REASONS)
+        ),
+        agreement=between({name: matrix.merit for name, matrix in bench.matrices.items()}),
+        settings=flatten(settings.to_json()),
+        environment=flatten(bench.environment),
+        command=command(bench),
+    )
+
+
+def render(bench: Bench) -> str:
+    """The report as HTML text."""
+    info = tell(bench)
+    return page(
+        "bench.html",
+        title=info.title,
+        info=info,
+        scatters=[_scatter(bench, row, index) for index, row in enumerate(info.rows)],
+        bar=lambda estimate: bar(estimate, info.axis),
+        estimate=_words,
+        ticks=[tick for tick in (-1.0, -0.5, 0.0, 0.5, 1.0) if info.axis[0] <= tick],
+        finite=math.isfinite,
+        hover=_hover(bench),
+    )
+
+
+def write(bench: Bench, folder: str | Path | None = None) -> Path:
+    """Write `report.html` into the bench's folder (or another), whole or not at all."""
+    where = folder or bench.folder
+    if where is None:
+        raise InputError("this bench has no folder: name one to write the report into")
+    return write_whole(Path(where) / "report.html", render(bench))
+
+
+def command(bench: Bench) -> str:
+    """The line that does it again; empty where data or space were handed over in Python."""
+    settings = bench.settings
+    if settings.data.startswith("given:") or not settings.table:
+        return ""
+    words = ["foresee", "bench", settings.space, "--table", settings.table, "--target", settings.target]
+    words += [word for name in settings.proxies if name not in BASELINES for word in ("--proxy", name)]
+    words += ["--sample", str(settings.sample or 0), "--seed", str(settings.seed), "--repeats", str(settings.repeats)]
+    words += ["--data", settings.data]
+    words += ["--input", "x".join(map(str, settings.inputs)), "--outputs", str(settings.outputs)]
+    words += [] if settings.batch_size is None else ["--batch-size", str(settings.batch_size)]
+    words += [] if settings.threads == 1 else ["--threads", str(settings.threads)]
+    words += [] if settings.device == "cpu" else ["--device", settings.device]
+    words += [] if settings.bootstrap == 1000 else ["--bootstrap", str(settings.bootstrap)]
+    words += _sets({"space": settings.space_settings, **settings.proxy_settings})
+    words += ["--out", shown_path(bench.folder) if bench.folder else "runs/bench"]
+    return shlex.join(words)
+
+
+def _sets(settings: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
+    for name, values in settings.items():
+        for key, value in values.items():
+            yield from ("--set", f"{name}.{key}={json.dumps(value, default=str)}")
+
+
+# -- pictures -------------------------------------------------------------------------------------------------------------
+def _axis(rows: Sequence[Row]) -> tuple[float, float]:
+    """Ends of the bars: 1 above, and below 0 unless an interval reaches further, in steps of a tenth."""
+    lows = [value for row in rows for value in (row.found.spearman.value, row.found.spearman.low) if value == value]
+    return math.floor(10 * min([0.0, *lows])) / 10, 1.0
+
+
+def bar(estimate: Estimate, axis: tuple[float, float]) -> dict[str, float] | None:
+    """Where an interval is drawn, in percent of the axis: its left end, its width and its point. None where there is none."""
+    if math.isnan(estimate.value):
+        return None
+
+    def place(value: float) -> float:
+        return round(100 * (min(max(value, axis[0]), axis[1]) - axis[0]) / (axis[1] - axis[0]), 2)
+
+    low, high = (estimate.value if math.isnan(end) else end for end in (estimate.low, estimate.high))
+    return {"left": place(low), "width": max(place(high) - place(low), 0.4), "point": place(estimate.value)}
+
+
+def _scatter(bench: Bench, row: Row, index: int) -> Drawing:
+    """Value against the table's number, one dot for each architecture; far worse ones on either side are left out."""
+    matrix = bench.matrices[row.name]
+    values, truth = matrix.values.mean(axis=1).tolist(), bench.truth.tolist()
+    target = Measure(bench.settings.target, bench.direction)
+    bounds = scale_for(truth, target)
+    low, high = (-math.inf if bounds.low is None else bounds.low), (math.inf if bounds.high is None else bounds.high)
+    valid = [i for i, value in enumerate(values) if math.isfinite(value)]
+    shown = [i for i in valid if low <= truth[i] <= high]
+    measure = Measure(row.name, matrix.direction)
+    points = tuple(values[i] for i in shown)
+    scale = scale_for(points, measure)
+    if not scale.log:
+        factor, unit = _unit(max(map(abs, points), default=0.0))
+        points = tuple(value / factor for value in points)
+        measure = Measure(row.name + unit, matrix.direction)
+        scale = scale_for(points, measure)
+    chart = Chart(
+        name=f"proxy{index}",
+        text=f"{row.name} against {target.name} for {len(shown)} architectures; Spearman {row.found.spearman}",
+        x_label=f"{target.name} ({bench.direction} is better)",
+        y_label=value_label(measure),
+        x_unit="quantity",
+        layers=(
+            Layer("dots", "dot" if row.baseline else "best", tuple(truth[i] for i in shown), points, "", tuple(shown)),
+        ),
+        scale=scale,
+    )
+    note = f"Spearman {_words(row.found.spearman)}, Kendall {_words(row.found.kendall)}."
+    cut, failed = len(valid) - len(shown), len(values) - len(valid)
+    note += f" {cut} far worse in the table {'is' if cut == 1 else 'are'} left out." if cut else ""
+    note += f" {failed} without a value." if failed else ""
+    return drawing(row.name + (" (baseline)" if row.baseline else ""), chart, note)
+
+
+def _unit(largest: float) -> tuple[float, str]:
+    """A unit in which an axis has short numbers, and its name.
+
+    >>> _unit(1_300_000.0), _unit(0.5)
+    ((1000000.0, ' in millions'), (1.0, ''))
+    """
+    for factor, word in ((1e9, " in billions"), (1e6, " in millions"), (1e4, " in thousands")):
+        if factor <= largest < 1e13:
+            return (1e3 if factor == 1e4 else factor), word
+    return 1.0, ""
+
+
+def _hover(bench: Bench) -> dict[str, list[str]]:
+    """By place in the sample: the architecture, its number and its values."""
+    names = list(bench.matrices)
+    means = {name: bench.matrices[name].values.mean(axis=1) for name in names}
+    told = {}
+    for index, (text, truth) in enumerate(zip(bench.texts[:TOLD], bench.truth[:TOLD], strict=True)):
+        values = [f"{name} {_value(name, float(means[name][index]))}" for name in names if name != "random"]
+        line = " · ".join([f"{bench.settings.target} {number(float(truth))}", *values])
+        told[str(index)] = [text if len(text) <= 300 else text[:299] + "…", line, "Architecture"]
+    return told
+
+
+def _value(name: str, value: float) -> str:
+    return format_quantity(value) if name in ("params", "macs") and math.isfinite(value) else number(value)
+
+
+def _words(estimate: Estimate) -> str:
+    """A number with its interval, with a true minus."""
+    return str(estimate).replace("-", "−")

@@ -1,0 +1,33 @@
+"""Figures of the papers: points of a reproduction as SVG and PNG."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from foresee.benchmarks.papers.base import Scatter
+from foresee.report.figures import ROLES, Chart, Layer, Scale
+from foresee.report.figures import figure as drawn
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+def figure(scatter: Scatter) -> Figure:
+    """The points on white, with bars where there are some."""
+    ids = tuple(range(len(scatter.x)))
+    layer = Layer("dots", "best" if scatter.bars else "dot", scatter.x, scatter.y, "", ids)
+    chart = Chart(scatter.name, scatter.text, scatter.x_label, scatter.y_label, "quantity", (layer,), Scale())
+    made = drawn(chart)
+    if scatter.bars:
+        made.axes[0].errorbar(scatter.x, scatter.y, scatter.bars, fmt="none", ecolor=ROLES["best"], capsize=3)
+    return made
+
+
+def save(scatter: Scatter, folder: Path, stem: str) -> list[Path]:
+    """`STEM.svg` and `STEM.png` in the folder."""
+    folder.mkdir(parents=True, exist_ok=True)
+    made, paths = figure(scatter), [folder / f"{stem}.svg", folder / f"{stem}.png"]
+    for path, metadata in zip(paths, ({"Date": None}, {"Software": None}), strict=True):
+        made.savefig(path, dpi=144, facecolor=ROLES["surface"], metadata=metadata)
+    return paths

@@ -1,0 +1,187 @@
+"""The Gaussian process on ranks, against scikit-learn, scipy and slow versions of the same."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import multivariate_normal, norm
+from sklearn.gaussian_process import GaussianProcessRegressor
+from sklearn.gaussian_process.kernels import RBF, ConstantKernel, DotProduct
+
+from foresee.benchmarks.rank_model import (
+    LEAST_NOISE,
+    Likeness,
+    RankModel,
+    Scale,
+    normal_scores,
+    view_of_parts,
+    view_of_proxies,
+)
+from foresee.spaces import get
+from foresee.spaces.base import Graph
+
+NUMBERS = st.lists(st.integers(-1000, 1000).map(lambda n: n / 8), min_size=2, max_size=30)
+
+
+# -- ranks and scales ---------------------------------------------------------------------------------------------------
+@given(NUMBERS)
+def test_normal_scores_are_quantiles_of_mean_ranks(values):
+    def rank(one):
+        return sum(other < one for other in values) + (values.count(one) + 1) / 2
+
+    expected = [norm.ppf((rank(one) - 0.5) / len(values)) for one in values]
+    np.testing.assert_allclose(normal_scores(values), expected, atol=1e-12)
+
+
+def test_what_has_no_value_is_last_and_alike():
+    scores = normal_scores([3.0, np.nan, 1.0, -np.inf, np.inf])
+    assert scores[1] == scores[3] == scores[4] == scores.min()
+    assert scores[0] == scores.max()
+
+
+@given(NUMBERS, NUMBERS)
+def test_a_scale_increases_and_has_an_inverse(values, asked):
+    scale = Scale(np.array(values))
+    asked = np.unique(asked)
+    scores = scale.score(asked)
+    assert (np.diff(scores) > 0).all()
+    np.testing.assert_allclose(scale.value(scores), asked, rtol=1e-9, atol=1e-6)
+
+
+@given(NUMBERS)
+def test_a_scale_goes_through_what_was_observed(values):
+    scale = Scale(np.array(values))
+    np.testing.assert_allclose(scale.score(np.array(values)), normal_scores(values), atol=1e-12)
+    np.testing.assert_allclose(scale.value(normal_scores(values)), values, atol=1e-9)
+
+
+def test_beyond_its_ends_a_scale_is_as_steep_as_near_them():
+    # steep below, flat above, as accuracies are: what comes after 94 must not be as far as what comes before 10
+    scale = Scale(np.array([10.0, 50.0, 80.0, 90.0, 92.0, 93.0, 93.5, 93.8, 93.9, 94.0]))
+    above = scale.value(scale.score(np.array([94.0])) + 1)[0] - 94.0
+    below = 10.0 - scale.value(scale.score(np.array([10.0])) - 1)[0]
+    assert 0 < above < 1
+    assert below > 20
+
+
+# -- views --------------------------------------------------------------------------------------------------------------
+def test_proxies_that_tell_nothing_are_left_out_and_two_architectures_are_about_root_two_apart():
+    rng = np.random.default_rng(0)
+    merits = {
+        "one": rng.normal(size=400),
+        "same": np.ones(400),
+        "two": rng.exponential(size=400),
+        "none": [np.nan] * 400,
+    }
+    view = view_of_proxies(merits)
+    assert view.shape == (400, 2)
+    distances = Likeness.between([view], np.arange(400)).distances[0]
+    assert distances.mean() == pytest.approx(2, rel=0.02)
+
+
+def test_parts_are_counted_labels_and_edges_with_their_ends():
+    space = get("nasbench101")
+    texts = [str(space.named[name]) for name in space.named][:2]
+    rng = random.Random(0)
+    texts += [str(space.sample(rng)) for _ in range(20)]
+    graphs = [space.graph(space.parse(text)) for text in texts]
+    single = [Counter(label for graph in drawn for label in graph.nodes) for drawn in graphs]
+    joined = [Counter((g.nodes[s], g.nodes[t]) for g in drawn for s, t, _ in g.edges) for drawn in graphs]
+    empty = [Counter({"": sum(len(g.edges) for g in drawn)}) for drawn in graphs]
+    labels = [a + b for a, b in zip(single, empty, strict=True)]
+
+    def gram(counts):
+        columns = [np.array([one[part] for one in counts], float) for part in set().union(*counts)]
+        columns = [(column - column.mean()) / column.std() for column in columns if column.std() > 0]
+        return np.mean([np.outer(column, column) for column in columns], axis=0)
+
+    view = view_of_parts(graphs)
+    np.testing.assert_allclose(view @ view.T, (gram(labels) + gram(joined)) / 2, atol=1e-10)
+
+
+def test_architectures_without_graphs_or_all_alike_have_no_parts():
+    same = Graph(("in", "out"), ((0, 1, "conv"),))
+    assert view_of_parts([[], [], []]).shape == (3, 0)
+    assert view_of_parts([[same], [same]]).shape == (2, 0)
+    assert view_of_parts([]).shape == (0, 0)
+
+
+# -- the process --------------------------------------------------------------------------------------------------------
+def views(rng, count, sizes):
+    return [rng.normal(size=(count, size)) / np.sqrt(size) for size in sizes]
+
+
+def fitted(likeness, scores, theta):
+    """A model with given parameters, made the slow way."""
+    linear, smooth, _ = likeness.covariances(theta)
+    covariance = linear.sum(0) + smooth.sum(0) + (np.exp(theta[-1]) + LEAST_NOISE) * np.eye(len(scores))
+    factor = np.linalg.cholesky(covariance)
+    return RankModel(theta, factor, np.linalg.solve(covariance, scores)), covariance
+
+
+def test_predictions_are_those_of_scikit_learn():
+    rng = np.random.default_rng(1)
+    [view] = views(rng, 40, [3])
+    seen, scores = np.arange(15), rng.normal(size=15)
+    theta = np.log([0.5, 0.8, 0.7, 0.1])
+    likeness = Likeness.between([view], seen)
+    model, _ = fitted(likeness.part(seen, seen), scores, theta)
+    kernel = ConstantKernel(0.5) * DotProduct(sigma_0=1e-9) + ConstantKernel(0.8) * RBF(0.7)
+    reference = GaussianProcessRegressor(kernel, alpha=0.1 + LEAST_NOISE, optimizer=None).fit(view[seen], scores)
+    mean, deviation = model.predict(likeness)
+    expected, latent = reference.predict(view, return_std=True)
+    np.testing.assert_allclose(mean, expected, atol=1e-8)
+    np.testing.assert_allclose(deviation, np.sqrt(latent**2 + 0.1 + LEAST_NOISE), atol=1e-6)
+
+
+@pytest.mark.parametrize("sizes", [[4], [4, 9]])
+def test_the_fit_is_the_most_probable_one(sizes):
+    rng = np.random.default_rng(2)
+    seen = np.arange(25)
+    made = views(rng, 25, sizes)
+    scores = normal_scores(made[0] @ rng.normal(size=sizes[0]) + np.sin(3 * made[0][:, 0]) + 0.3 * rng.normal(size=25))
+    likeness = Likeness.between(made, seen)
+
+    def surprise(theta):
+        covariance = fitted(likeness, scores, theta)[1]
+        count = len(sizes)
+        start = np.repeat([-np.log(2 * count + 1), 0.0, -np.log(2 * count + 1)], [2 * count, count, 1])
+        spread = np.repeat([2.0, 1.0, 2.0], [2 * count, count, 1])
+        return -multivariate_normal(np.zeros(25), covariance).logpdf(scores) - norm.logpdf(theta, start, spread).sum()
+
+    found = RankModel.fit(likeness, scores).theta
+    least = surprise(found)
+    for _ in range(200):
+        assert surprise(found + 0.05 * rng.normal(size=len(found))) > least - 1e-4
+        assert surprise(found + rng.normal(size=len(found))) > least - 1e-4
+
+
+@settings(max_examples=10, deadline=None)
+@given(st.integers(0, 1000))
+def test_a_part_of_the_likeness_is_the_likeness_of_the_part(seed):
+    rng = np.random.default_rng(seed)
+    made, seen = views(rng, 12, [2, 5]), rng.permutation(12)[:7]
+    whole = Likeness.between(made, seen)
+    rows, kept = rng.permutation(12)[:4], np.array([0, 3, 5])
+    part = whole.part(rows, kept)
+    for place, view in enumerate(made):
+        np.testing.assert_allclose(part.products[place], view[rows] @ view[seen[kept]].T, atol=1e-12)
+        apart = view[rows][:, None] - view[seen[kept]][None]
+        np.testing.assert_allclose(part.distances[place], (apart**2).sum(-1), atol=1e-12)
+        np.testing.assert_allclose(part.norms[place], (view[rows] ** 2).sum(-1), atol=1e-12)
+
+
+def test_equal_architectures_with_different_values_can_be_fitted():
+    view = np.zeros((12, 2))
+    view[6:] = 1.0
+    model = RankModel.fit(Likeness.between([view], np.arange(12)), normal_scores(np.arange(12.0)))
+    mean, deviation = model.predict(Likeness.between([view], np.arange(12)))
+    assert np.isfinite(mean).all()
+    assert (deviation > 0).all()
+    assert mean[0] == pytest.approx(mean[5])
+    assert mean[0] < mean[6]

@@ -1,0 +1,26 @@
+"""Figures of the papers as files."""
+
+from __future__ import annotations
+
+import xml.etree.ElementTree as ET
+
+from foresee.benchmarks.papers.base import Scatter
+from foresee.report.papers import figure, save
+
+
+def test_points_and_bars():
+    scatter = Scatter("dots", "some dots", "FMI", "accuracy", (1.0, 2.0, 30.0), (3.0, 4.0, 5.0), (0.1, 0.2, 0.3))
+    axes = figure(scatter).axes[0]
+    dots = next(line for line in axes.lines if len(line.get_xdata()) == 3)
+    assert list(dots.get_xdata()) == [1.0, 2.0, 30.0]
+    assert list(dots.get_ydata()) == [3.0, 4.0, 5.0]
+    assert axes.get_xlabel() == "FMI"
+    assert len(axes.containers) == 1, "the bars"
+    assert not figure(Scatter("dots", "", "x", "y", (1.0,), (2.0,))).axes[0].containers
+
+
+def test_files(tmp_path):
+    scatter = Scatter("dots", "some dots", "x", "y", (1.0, 2.0), (3.0, 4.0))
+    svg, png = save(scatter, tmp_path / "new", "dextr-figure-1a-fmi")
+    assert ET.parse(svg).getroot().tag.endswith("svg")
+    assert png.read_bytes().startswith(b"\x89PNG")
