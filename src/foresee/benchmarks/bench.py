@@ -211,7 +211,7 @@ class Bench:
 def bench(
     table: Table | str | Path,
     target: str,
-    proxies: str | Sequence[str] = ("dextr",),
+    proxies: str | Sequence[str] = ("foresee",),
     *,
     sample: int | None = 1000,
     seed: int = 0,

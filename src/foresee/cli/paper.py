@@ -25,7 +25,10 @@ if TYPE_CHECKING:
 def paper(
     name: Annotated[str, typer.Argument(help="a table or figure, such as dextr-table-1; `list` lists all of them")],
     tables: Annotated[Path | None, typer.Option(help="folder with tables of measured accuracies")] = None,
-    sample: Annotated[int | None, typer.Option(help="architectures per benchmark; by default 1000, 0 for all")] = None,
+    sample: Annotated[
+        int | None,
+        typer.Option(help="architectures per benchmark; 0 for all; by default 1000, fewer where a number is costly"),
+    ] = None,
     data: Annotated[
         str | None, typer.Option(help="what the proxies look at: digits, synthetic, a .npz file, CIFAR files")
     ] = None,
@@ -67,7 +70,7 @@ def paper(
     progress = _Progress(show=not quiet)
     workshop = Workshop(
         tables=tables,
-        sample=1000 if sample is None else sample or None,
+        sample=sample,
         seed=seed,
         repeats=repeats,
         data=data,

@@ -33,7 +33,7 @@ def shop(tables, **changes):
 
 
 def test_tables_are_found_by_content(tables):
-    workshop = shop(tables, sample=None)
+    workshop = shop(tables, sample=0)
     sample = workshop.sampled("nats-sss-cifar10")
     assert len(sample) == 5, "the fullest table"
     assert dict(zip(sample.texts, sample.truth, strict=True)) == dict(zip(SIZES, TRUTH, strict=True))
@@ -54,12 +54,14 @@ def test_no_tables_at_all(tmp_path):
 
 
 def test_a_sample_is_the_beginning_of_the_larger_one(tables):
-    everyone = shop(tables, sample=None).sampled("nats-sss-cifar10")
+    everyone = shop(tables, sample=0).sampled("nats-sss-cifar10")
     assert shop(tables, sample=2).sampled("nats-sss-cifar10").texts == everyone.texts[:2]
-    assert len(shop(tables).sampled("nats-sss-cifar10", size=3)) == 3
+    assert len(shop(tables, sample=None).sampled("nats-sss-cifar10", size=3)) == 3
+    assert len(shop(tables, sample=None).sampled("nats-sss-cifar10")) == 5
+    assert len(shop(tables, sample=4).sampled("nats-sss-cifar10", size=3)) == 4
     assert len(shop(tables, sample=2).sampled("nats-sss-cifar10", size=3)) == 2
     assert len(shop(tables, sample=2).sampled("nats-sss-cifar10", everyone=True)) == 5
-    assert shop(tables, sample=None, seed=1).sampled("nats-sss-cifar10").texts != everyone.texts
+    assert shop(tables, sample=0, seed=1).sampled("nats-sss-cifar10").texts != everyone.texts
     part = everyone.subset([3, 0])
     assert part.texts == [everyone.texts[3], everyone.texts[0]]
     assert part.truth.tolist() == [everyone.truth[3], everyone.truth[0]]
@@ -71,8 +73,8 @@ def test_every_benchmark_has_networks():
 
 
 def test_scores_are_those_of_a_direct_look(tables):
-    workshop = shop(tables, repeats=2, seed=3)
-    sample = workshop.sampled("nats-sss-cifar10", size=2)
+    workshop = shop(tables, sample=2, repeats=2, seed=3)
+    sample = workshop.sampled("nats-sss-cifar10")
     asked = {
         "norm": Asked("grad_norm", batch_size=4),
         "half": Asked("meco_opt", {"channels": 4}),
@@ -183,7 +185,7 @@ def double(evaluation, text, factor):
 
 
 def test_each_keeps_the_order_and_says_what_failed(tables):
-    workshop = shop(tables, sample=None)
+    workshop = shop(tables, sample=0)
     sample = workshop.sampled("nats-sss-cifar10")
     assert workshop.each(sample, double, factor=2) == [2 * len(text) + 10 for text in sample.texts]
     with pytest.raises(RunError, match="cannot look"):
@@ -196,7 +198,7 @@ def test_rows_can_be_made_of_rows(tables):
         "minus": lambda found: Measured(-found["params"].values),
         "hidden": Asked("macs"),
     }
-    cells = list(correlation_cells(shop(tables, sample=None), "nats-sss-cifar10", rows, hidden=("hidden",)))
+    cells = list(correlation_cells(shop(tables, sample=0), "nats-sss-cifar10", rows, hidden=("hidden",)))
     assert [cell.row for cell in cells] == ["params", "minus"]
     assert cells[0].estimate.value == pytest.approx(-cells[1].estimate.value)
     empty = list(correlation_cells(shop(tables), "nasbench101", rows, {"a": "spearman", "b": "kendall"}))

@@ -110,7 +110,7 @@ def drawn(workshop: Workshop, benchmark: str, size: int) -> Sample:
     about = BENCHMARKS[benchmark]
     space = get_space(about.space, **tasks.of(about.space, about.task)[1])
     rng = stream(workshop.seed, "cells of", benchmark)
-    texts = [str(space.sample(rng)) for _ in range(size if workshop.sample is None else min(size, workshop.sample))]
+    texts = [str(space.sample(rng)) for _ in range(workshop.sample or size)]
     nothing = {name: np.empty(0, dtype) for name, dtype in Rows.TYPES.items()}
     table = Table(about.space, tuple(dict.fromkeys(texts)), Rows(**nothing, tasks=(), metrics=()))
     return Sample(benchmark, about.space, about.task, "", texts, np.full(len(texts), np.nan), table)

@@ -28,6 +28,9 @@ from foresee.task import Task
 
 __all__ = ["BENCHMARKS", "Asked", "Measured", "Rows", "Sample", "Workshop", "correlation_cells"]
 
+#: architectures per benchmark where neither the table nor the user says otherwise, as in Dextr's tables
+SAMPLE = 1000
+
 Coefficient: TypeAlias = Literal["spearman", "kendall", "pearson"]
 
 
@@ -78,7 +81,8 @@ class Workshop:
 
     Args:
         tables: folder with tables, in any form that `foresee.benchmarks.table.load` reads.
-        sample: architectures per benchmark; None for all.
+        sample: architectures per benchmark; 0 for all; None for what each table takes by itself: 1000, or fewer where a number
+            is costly.
         seed: decides sample, weights and draws; repeat r looks with seed + r.
         repeats: runs to average over.
         data: what the proxies look at, in the shape of each benchmark's images; None for the embedded digits.
@@ -91,7 +95,7 @@ class Workshop:
     """
 
     tables: Path | None = None
-    sample: int | None = 1000
+    sample: int | None = None
     seed: int = 0
     repeats: int = 1
     data: str | None = None
@@ -128,7 +132,7 @@ class Workshop:
     ) -> Sample:
         """The sample of a benchmark.
 
-        `size` where a table wants fewer than `sample`, `everyone` for the whole table, `targets` where a paper took other
+        `size` is how many a table takes where no sample was asked for, `everyone` for the whole table, `targets` where a paper took other
         accuracies than the benchmark's test accuracies, best first.
         """
         about = benchmark(name)
@@ -136,9 +140,11 @@ class Workshop:
         table, target = choose(self._tables, about.space, wanted)
         if target != wanted[0]:
             self.note(f"{name}: accuracies are {target}; no table at hand has {wanted[0]}")
-        sizes = [one for one in (self.sample, size) if one is not None and not everyone]
+        count = SAMPLE if size is None else size
+        if self.sample is not None:
+            count = self.sample
         values = table.values(target)
-        places = places_of(values, min(sizes, default=None), self.seed)
+        places = places_of(values, None if everyone else count or None, self.seed)
         texts = [table.architectures[place] for place in places]
         return Sample(name, about.space, about.task, target, texts, values[places], table)
 
