@@ -38,10 +38,13 @@ def test_normal_scores_are_quantiles_of_mean_ranks(values):
     np.testing.assert_allclose(normal_scores(values), expected, atol=1e-12)
 
 
-def test_what_has_no_value_is_last_and_alike():
+def test_failures_are_last_and_what_is_not_known_says_nothing():
     scores = normal_scores([3.0, np.nan, 1.0, -np.inf, np.inf])
-    assert scores[1] == scores[3] == scores[4] == scores.min()
+    assert scores[3] == scores[4] == scores.min()
     assert scores[0] == scores.max()
+    assert scores[1] == 0
+    np.testing.assert_array_equal(scores[[0, 2, 3, 4]], normal_scores([3.0, 1.0, -np.inf, np.inf]))
+    np.testing.assert_array_equal(normal_scores([np.nan, np.nan]), [0.0, 0.0])
 
 
 @given(NUMBERS, NUMBERS)

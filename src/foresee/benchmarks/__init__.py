@@ -15,6 +15,8 @@ _HOMES = {
     "Bench": "bench",
     "BenchSettings": "bench",
     "Cache": "cache",
+    "CalibratedTable": "calibrate_table",
+    "Calibration": "calibrate",
     "Correlations": "statistics",
     "Estimate": "statistics",
     "ScoreMatrix": "scoring",
@@ -22,6 +24,7 @@ _HOMES = {
     "Target": "table",
     "bench": "bench",
     "calibrate": "calibrate",
+    "calibrate_table": "calibrate_table",
     "correlate": "statistics",
     "load": "table",
     "scored": "scoring",
@@ -30,7 +33,8 @@ _HOMES = {
 if TYPE_CHECKING:
     from foresee.benchmarks.bench import Bench, BenchSettings, bench
     from foresee.benchmarks.cache import Cache
-    from foresee.benchmarks.calibrate import calibrate
+    from foresee.benchmarks.calibrate import Calibration, calibrate
+    from foresee.benchmarks.calibrate_table import CalibratedTable, calibrate_table
     from foresee.benchmarks.scoring import ScoreMatrix, scored
     from foresee.benchmarks.statistics import Correlations, Estimate, correlate
     from foresee.benchmarks.table import Table, Target, load
@@ -39,6 +43,8 @@ __all__ = [
     "Bench",
     "BenchSettings",
     "Cache",
+    "CalibratedTable",
+    "Calibration",
     "Correlations",
     "Estimate",
     "ScoreMatrix",
@@ -46,6 +52,7 @@ __all__ = [
     "Target",
     "bench",
     "calibrate",
+    "calibrate_table",
     "correlate",
     "load",
     "scored",

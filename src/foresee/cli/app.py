@@ -71,7 +71,5 @@ def _terminate(*_: Any) -> NoReturn:
 
 def _register_commands() -> None:
     """Each command is one file; importing it registers it."""
-    import importlib
-
-    for command in ("bench", "calibrate", "doctor", "latency", "listings", "paper", "report", "score", "search", "table"):
-        importlib.import_module(f"foresee.cli.{command}")
+    from foresee.cli import bench, calibrate, doctor, latency, listings  # noqa: F401
+    from foresee.cli import paper, report, score, search, table  # noqa: F401

@@ -81,8 +81,8 @@ class Workshop:
 
     Args:
         tables: folder with tables, in any form that `foresee.benchmarks.table.load` reads.
-        sample: architectures per benchmark; 0 for all; None for what each table takes by itself: 1000, or fewer where a number
-            is costly.
+        sample: architectures per benchmark; 0 for all; None for what each table takes by itself: 1000, or fewer where a
+            number is costly.
         seed: decides sample, weights and draws; repeat r looks with seed + r.
         repeats: runs to average over.
         data: what the proxies look at, in the shape of each benchmark's images; None for the embedded digits.
@@ -132,8 +132,8 @@ class Workshop:
     ) -> Sample:
         """The sample of a benchmark.
 
-        `size` is how many a table takes where no sample was asked for, `everyone` for the whole table, `targets` where a paper took other
-        accuracies than the benchmark's test accuracies, best first.
+        `size` is how many a table takes where no sample was asked for, `everyone` is for the whole table, `targets` where a
+        paper took other accuracies than the benchmark's test accuracies, best first.
         """
         about = benchmark(name)
         wanted = targets or about.targets

@@ -1,0 +1,232 @@
+"""`foresee calibrate`: train a few, foresee the others, and see whether the trainings paid."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.markup import escape
+from rich.table import Table as Grid
+
+from foresee.cli.app import app, err, out
+from foresee.cli.options import parse_settings, see_current_folder
+from foresee.errors import InputError, UnknownNameError
+from foresee.task import Task, parse_shape
+
+if TYPE_CHECKING:
+    from foresee.benchmarks.calibrate import Skill
+    from foresee.benchmarks.calibrate_table import CalibratedTable
+    from foresee.runs.events import Event
+
+
+@app.command()
+def calibrate(
+    space: Annotated[str | None, typer.Argument(help="the space, where the table does not name it")] = None,
+    table: Annotated[Path | None, typer.Option(help="trained architectures with what was measured of them")] = None,
+    target: Annotated[str | None, typer.Option(help="the measured number to foresee (`foresee table info`)")] = None,
+    trained: Annotated[
+        int | None, typer.Option(help="how many of the table count as trained, 10 to 500; by default all")
+    ] = None,
+    proxy: Annotated[
+        list[str] | None, typer.Option(help="what the model reads: proxies, or table:NAME for a column of the table")
+    ] = None,
+    untrained: Annotated[
+        str | None, typer.Option(help="the untrained score to show beside: a proxy, or table:NAME")
+    ] = None,
+    predict: Annotated[
+        Path | None, typer.Option(help="a file of architectures to foresee; by default the rest of the table")
+    ] = None,
+    sample: Annotated[int | None, typer.Option(help="foresee so many drawn from the space instead")] = None,
+    parts: Annotated[
+        bool, typer.Option("--parts/--no-parts", help="let the model see what the architectures are made of")
+    ] = True,
+    coverage: Annotated[float, typer.Option(help="share of the intervals that shall hold the truth")] = 0.9,
+    bootstrap: Annotated[int, typer.Option(help="resamples behind the intervals of correlations")] = 1000,
+    top: Annotated[int, typer.Option(help="predictions to show; all of them are in the files")] = 10,
+    seed: Annotated[int, typer.Option(help="decides who counts as trained, draws, weights and folds")] = 0,
+    data: Annotated[str, typer.Option(help="digits, synthetic, a .npz file, an image folder, CIFAR files")] = "digits",
+    input_: Annotated[str | None, typer.Option("--input", help="shape of one sample, such as 3x32x32")] = None,
+    outputs: Annotated[int | None, typer.Option(help="outputs of the networks")] = None,
+    batch_size: Annotated[int | None, typer.Option(help="samples per batch; by default what the proxies need")] = None,
+    set_: Annotated[list[str] | None, typer.Option("--set", help="proxy.key=value or space.key=value")] = None,
+    device: Annotated[str, typer.Option(help="cpu, cuda, ...")] = "cpu",
+    engine: Annotated[str, typer.Option(help="serial or processes; the result is the same")] = "processes",
+    workers: Annotated[int | None, typer.Option(help="processes to use; by default one per core")] = None,
+    cache: Annotated[
+        Path | None, typer.Option(help="scores already computed; by default $FORESEE_CACHE, or a file in --out")
+    ] = None,
+    out_: Annotated[Path | None, typer.Option("--out", help="folder for calibration.json and predictions.csv")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="print JSON")] = False,
+) -> None:
+    """Foresee architectures from a few trained ones: a small rank model on proxies, with intervals.
+
+    Its predictions stand beside the untrained score and are never mixed with it. Whether the trainings paid is measured on
+    trained architectures that were held out.
+
+    Example: foresee calibrate nasbench201 --table mine.csv --target test_acc --sample 200 --out runs/calibrated
+
+    Example: foresee calibrate --table nb201.csv.gz --target test_acc_cifar10 --trained 50 --sample 300 --data cifar.npz
+    """
+    see_current_folder()
+    if table is None or target is None:
+        raise InputError("--table FILE and --target NAME are needed: what was trained, and which number to foresee")
+    if top < 0:
+        raise InputError(f"--top {top}: expected how many predictions to show")
+    from foresee.benchmarks.calibrate_table import PROXIES, UNTRAINED, calibrate_table, read_texts
+    from foresee.benchmarks.table import load
+
+    given = load(table, space=space)
+    names, beside = proxy or list(PROXIES), untrained or UNTRAINED
+    pairs = parse_settings(set_ or [])
+    space_settings = {**pairs.pop("space", {}), **pairs.pop(given.space, {})}
+    for name in pairs:
+        if name not in (*names, beside):
+            raise UnknownNameError("name in --set", name, ["space", *names, beside])
+    with err.status("reading") as status:
+
+        def tell(event: Event) -> None:
+            status.update(
+                f"scored {event.done} of {event.total} architectures" if event.done < event.total else "fitting"
+            )
+
+        found = calibrate_table(
+            given,
+            target,
+            proxies=names,
+            untrained=beside,
+            trained=trained,
+            predict=None if predict is None else read_texts(predict),
+            sample=sample,
+            parts=parts,
+            coverage=coverage,
+            bootstrap=bootstrap,
+            seed=seed,
+            space_settings=space_settings,
+            task=_task(input_, outputs),
+            proxy_settings=pairs,
+            data=data,
+            batch_size=batch_size,
+            device=device,
+            engine=engine,
+            workers=workers,
+            cache=cache or os.environ.get("FORESEE_CACHE") or (None if out_ is None else out_ / "scores.sqlite"),
+            observers=[tell],
+        )
+    if out_ is not None:
+        found.write(out_)
+    if as_json:
+        print(json.dumps(found.to_json(), indent=2))
+        return
+    _show(found, top, data)
+    if out_ is not None:
+        out.print(escape(str(out_ / "predictions.csv")), highlight=False, soft_wrap=True)
+
+
+def _task(inputs: str | None, outputs: int | None) -> Task | None:
+    """The task asked for, or None for the benchmark's own."""
+    if inputs is None and outputs is None:
+        return None
+    if inputs is None or outputs is None:
+        raise InputError(
+            "--input and --outputs belong together: give both, or neither for the benchmark's own networks"
+        )
+    return Task(parse_shape(inputs), outputs)
+
+
+def _show(found: CalibratedTable, top: int, data: str) -> None:
+    model, rows = found.calibration, found.rows()
+    _say(f"{len(model.trained)} trained architectures, {len(rows)} foreseen; target {found.target.name}, better is "
+        f"{found.target.direction}")  # fmt: skip
+    reads = [name for name in model.proxies if name not in model.constant]
+    _say(
+        f"the model reads {', '.join(reads) or 'no proxy'}"
+        + (f" and {found.parts} kinds of parts" if found.parts else "")
+    )
+    if found.reasons:
+        _say(
+            f"proxies look at {data}"
+            + ("" if found.task is None else f" as {_shown(found.task)}")
+            + _remark(found.space)
+        )
+    for name, failed in model.failed.items():
+        share = f"{failed} of {len(found.texts)}"
+        meaning = "which it ranks last" if name not in model.constant else "so it says nothing"
+        reason = next(iter(found.reasons.get(name, {})), "")
+        _say(
+            f"{name} failed on {share}, {meaning}: {reason}" if reason else f"{name} is not known of {share}",
+            style="yellow",
+        )
+    for name in model.constant:
+        if name not in model.failed:
+            _say(f"{name} is the same for all architectures, so it says nothing", style="yellow")
+    _say(f"beside it, never mixed with it, the untrained score {found.untrained}")
+    out.print()
+    share = f"{100 * model.coverage:g} %"
+    lines = [["rank", "predicted", f"{share} interval", "untrained", "its rank"]]
+    for row in rows[:top]:
+        beside = "failed" if row["untrained"] is None else f"{row['untrained']:.5g}"
+        interval = f"{row['low']:.2f} to {row['high']:.2f}"
+        lines.append([f"{row['rank']:g}", f"{row['predicted']:.2f}", interval, beside, f"{row['untrained_rank']:g}"])
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    left = max(20, out.width - sum(widths) - 2 * len(widths))  # numbers keep their width; a long architecture is cut
+    grid = Grid(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
+    for heading in lines[0]:
+        grid.add_column(escape(heading), justify="right", no_wrap=True)
+    grid.add_column("architecture", no_wrap=True)
+    for cells, row in zip(lines[1:], rows, strict=False):
+        text = row["architecture"]
+        grid.add_row(*cells, escape(text if len(text) <= left else text[: left - 1] + "…"))
+    out.print(grid)
+    out.print()
+    out.print(_skills(found))
+    for title, skill in _measured(found):
+        _say(f"{title}: {skill.verdict}")
+    promise = (
+        f"at least {100 * model.guaranteed:.0f} % whatever the truth, for architectures drawn like the trained ones"
+    )
+    _say(f"intervals: {share} asked, {promise}")
+
+
+def _shown(task: Task) -> str:
+    return f"{'x'.join(map(str, task.inputs))} with {task.outputs} outputs"
+
+
+def _remark(space: str) -> str:
+    from foresee.benchmarks.tasks import remark
+
+    return f" ({remark(space)})" if remark(space) else ""
+
+
+def _measured(found: CalibratedTable) -> list[tuple[str, Skill]]:
+    """What was held out while fitting, and what the table knows of the architectures that were foreseen."""
+    pairs = [("held out", found.calibration.skill)]
+    return pairs if found.check is None else [*pairs, ("checked by the table", found.check)]
+
+
+def _skills(found: CalibratedTable) -> Grid:
+    grid = Grid(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
+    for column in (
+        "measured on",
+        "n",
+        "",
+        "model",
+        f"untrained ({found.untrained})",
+        "difference",
+        "intervals that hold",
+    ):
+        grid.add_column(escape(column), justify="right" if column == "n" else "left")
+    for title, skill in _measured(found):
+        for name in ("spearman", "kendall"):
+            first = name == "spearman"
+            covered = f"{100 * skill.covered.value:.1f} %" if first else ""
+            cells: list[Any] = [skill.model[name], skill.untrained[name], skill.gain[name]]
+            grid.add_row(title if first else "", str(skill.n) if first else "", name, *map(str, cells), covered)
+    return grid
+
+
+def _say(text: str, style: str = "") -> None:
+    """One line, in which nothing of the user's is markup."""
+    out.print(text, markup=False, highlight=False, soft_wrap=True, style=style)
