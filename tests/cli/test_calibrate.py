@@ -50,7 +50,7 @@ def test_predictions_stand_beside_the_untrained_score(foresee):
     assert "proxies look at synthetic as 3x32x32 with 10 outputs" in shown
     for word in (
         "90 % interval",
-        "untrained params",
+        "the untrained score params",
         "its rank",
         "held out",
         "checked by the table",

@@ -71,5 +71,4 @@ def _terminate(*_: Any) -> NoReturn:
 
 def _register_commands() -> None:
     """Each command is one file; importing it registers it."""
-    from foresee.cli import bench, calibrate, doctor, latency, listings  # noqa: F401
-    from foresee.cli import paper, report, score, search, table  # noqa: F401
+    from foresee.cli import bench, calibrate, doctor, latency, listings, paper, report, score, search, table  # noqa: F401

@@ -171,15 +171,13 @@ def _show(found: CalibratedTable, top: int, data: str) -> None:
         interval = f"{row['low']:.2f} to {row['high']:.2f}"
         lines.append([f"{row['rank']:g}", f"{row['predicted']:.2f}", interval, beside, f"{row['untrained_rank']:g}"])
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-    left = max(20, out.width - sum(widths) - 2 * len(widths))  # numbers keep their width; a long architecture is cut
-    grid = Grid(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
-    for heading in lines[0]:
-        grid.add_column(escape(heading), justify="right", no_wrap=True)
-    grid.add_column("architecture", no_wrap=True)
-    for cells, row in zip(lines[1:], rows, strict=False):
-        text = row["architecture"]
-        grid.add_row(*cells, escape(text if len(text) <= left else text[: left - 1] + "…"))
-    out.print(grid)
+    # Numbers keep their width. On a terminal a long architecture is cut to what is left; in a pipe nothing is cut.
+    left = max(20, out.width - sum(widths) - 2 * len(widths)) if out.is_terminal else None
+    names = ["architecture", *(row["architecture"] for row in rows[:top])]
+    for number, (cells, text) in enumerate(zip(lines, names, strict=True)):
+        numbers = "  ".join(cell.rjust(width) for cell, width in zip(cells, widths, strict=True))
+        shown = text if left is None or len(text) <= left else text[: left - 1] + "…"
+        _say(f"{numbers}  {shown}", style="" if number else "bold")
     out.print()
     out.print(_skills(found))
     for title, skill in _measured(found):
