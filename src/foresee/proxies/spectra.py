@@ -72,24 +72,32 @@ def sphericity(maps: Tensor) -> Tensor:
     >>> bool(sphericity(torch.tensor([[1.0, 0.0, -1.0, 0.0], [2.0, 0.0, -2.0, 0.0]])) < 1e-3)
     True
     """
-    maps = maps.double()
     rows, columns = maps.shape[-2:]
     rank = min(rows, columns - 1)
     if rank < 1:
-        return maps.new_zeros(maps.shape[:-2])
-    centred = maps - maps.mean(-1, keepdim=True)
-    lengths = centred.norm(dim=-1, keepdim=True)
-    constant = lengths <= _RESOLUTION * maps.norm(dim=-1, keepdim=True)
-    unit = torch.where(constant, 0.0, centred / lengths)
-    products = unit @ unit.mT if rank == rows else unit.mT @ unit
-    mean = products.diagonal(dim1=-2, dim2=-1).sum(-1) / rank
-    scaled = products / torch.where(mean > 0, mean, 1.0)[..., None, None]
-    if rank < rows:  # the columns' side has one eigenvalue 0 too many, along the mean that was taken away: it becomes 1
+        return torch.zeros(maps.shape[:-2], dtype=torch.float64, device=maps.device)
+    means = maps.mean(-1, keepdim=True)
+    centred = (maps - means).double()  # nothing else is done to all the numbers: the rest is small matrices
+    if rank == rows:
+        products = centred @ centred.mT
+        lengths = products.diagonal(dim1=-2, dim2=-1).sqrt()
+    else:
+        lengths = centred.norm(dim=-1)
+    constant = lengths <= _RESOLUTION * columns**0.5 * means.squeeze(-1).abs()
+    scales = torch.where(constant, 0.0, 1 / lengths)
+    if rank == rows:
+        correlations = products * scales[..., :, None] * scales[..., None, :]
+    else:  # the columns' side has the same eigenvalues above 0, and one 0 along the mean that was taken away, which becomes 1
+        unit = centred * scales[..., None]
+        correlations = unit.mT @ unit
+    mean = correlations.diagonal(dim1=-2, dim2=-1).sum(-1) / rank
+    scaled = correlations / torch.where(mean > 0, mean, 1.0)[..., None, None]
+    if rank < rows:
         scaled = scaled + 1 / columns
-    scaled = scaled + _RESOLUTION * torch.eye(scaled.shape[-1], dtype=maps.dtype, device=maps.device)
+    scaled = scaled + _RESOLUTION * torch.eye(scaled.shape[-1], dtype=torch.float64, device=maps.device)
     root, trouble = torch.linalg.cholesky_ex(scaled)
     found = (2 * root.diagonal(dim1=-2, dim2=-1).log().sum(-1) / rank).exp()
-    return torch.where(lengths.isfinite().all(-1).all(-1), torch.where(trouble == 0, found, 0.0), torch.nan)
+    return torch.where(lengths.isfinite().all(-1), torch.where(trouble == 0, found, 0.0), torch.nan)
 
 
 def for_each(formula: Callable[[Tensor], Tensor], maps: Sequence[Tensor]) -> Tensor:
