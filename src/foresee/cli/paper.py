@@ -177,11 +177,15 @@ def _column(page: Page, column: str) -> None:
     ours = ("ours", "95 %", "difference", "") if counts else ()
     table = _table("", "paper", *ours, numbers=("paper", *ours[:3]))
     decimals = {one.name: one.decimals for one in page.published.columns} if page.published else {}
+    remarks: dict[str, int] = {}  # long ones stand below the table, numbered
     for line in lines:
         row = escape(f"{line.group}: {line.row}" if line.group else line.row)
-        cells = (*_ours(line), _verdict(line)) if counts else ()
+        mark = f"({remarks.setdefault(line.reason, len(remarks) + 1)})" if line.reason else ""
+        cells = (*_ours(line), " ".join(filter(None, (_verdict(line), mark)))) if counts else ()
         table.add_row(row, _number(line.paper, line.spread, decimals.get(column)), *cells)
     out.print(table)
+    for remark, number in remarks.items() if counts else ():
+        out.print(f"({number}) {escape(remark)}", style="dim", soft_wrap=True, highlight=False)
 
 
 def _ours(line: Line) -> tuple[str, str, str]:
@@ -192,8 +196,7 @@ def _ours(line: Line) -> tuple[str, str, str]:
 
 
 def _verdict(line: Line) -> str:
-    word = {True: "[green]agrees[/green]", False: "[yellow]differs[/yellow]", None: ""}[line.agrees]
-    return "; ".join(filter(None, (word, escape(line.reason))))
+    return {True: "[green]agrees[/green]", False: "[yellow]differs[/yellow]", None: ""}[line.agrees]
 
 
 def _number(value: float | None, spread: float | None, decimals: int | None) -> str:
