@@ -137,7 +137,13 @@ def unit_share(evaluation: Evaluation, text: str) -> float:
     batch = evaluation.data.batch(1, seed=evaluation.settings.seed)
     probe = Probe(evaluation.candidate(text).build(), batch, seed=evaluation.settings.seed)
     maps = [feature.map.double() for feature in probe.sample.see("features")]
-    return float(np.mean([float(torch.linalg.matrix_norm(one, 2)) >= 1 for one in maps]))
+    return float(np.mean([largest_square(one) >= 1 for one in maps]))
+
+
+def largest_square(matrix: torch.Tensor) -> float:
+    """Square of the largest singular value: an eigenvalue of the smaller of two products, several times quicker than all."""
+    wide = matrix if matrix.shape[0] <= matrix.shape[1] else matrix.mT
+    return float(torch.linalg.eigvalsh(wide @ wide.mT)[-1])
 
 
 @reproduction("dextr-table-6")
