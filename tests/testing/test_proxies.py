@@ -25,11 +25,14 @@ VALUES = {
     "zen": ("convolutional",),
     "az_expressivity": kinds.KINDS,
     "dss": ("transformer",),
+    "foresee": kinds.KINDS,
 }
+#: the default score groups the samples, and projects each one's outputs in a direction of its own
+ORDER = {"foresee": "matters"}
 
 for _name in proxies.names():
     globals()[f"Test_{_name}"] = type(
-        f"Test_{_name}", (ProxySuite,), {"proxy": _name, "values_on": VALUES.get(_name, ())}
+        f"Test_{_name}", (ProxySuite,), {"proxy": _name, "values_on": VALUES.get(_name, ()), "order": ORDER.get(_name)}
     )
 
 

@@ -24,7 +24,7 @@ SCHEMA_VERSION = 1
 KEPT = ("ok", "nan", "rank_deficient", "unsupported")
 
 _SCHEMA = """
-CREATE TABLE IF NOT EXISTS scores (
+CREATE TABLE scores (
   key TEXT PRIMARY KEY, architecture TEXT NOT NULL, proxy TEXT NOT NULL, seed INTEGER NOT NULL, value REAL,
   status TEXT NOT NULL, reason TEXT NOT NULL, direction TEXT NOT NULL, seconds REAL NOT NULL, peak_bytes INTEGER NOT NULL,
   parts TEXT NOT NULL, made REAL NOT NULL) WITHOUT ROWID;
@@ -58,18 +58,23 @@ class Cache:
 
     def _open(self) -> None:
         db = self._connection
-        identity, version = (db.execute(f"PRAGMA {name}").fetchone()[0] for name in ("application_id", "user_version"))
-        filled = db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
-        if filled and identity != APPLICATION_ID:
-            raise RunError(f"{self.path} is an SQLite file of another program, not a cache of scores")
-        if filled and version != SCHEMA_VERSION:
-            raise RunError(f"{self.path} is a cache of another version of foresee ({version}); choose another --cache")
-        if not filled:
-            db.execute(f"PRAGMA application_id={APPLICATION_ID}")
-            db.execute(f"PRAGMA user_version={SCHEMA_VERSION}")
+        with db:  # one transaction: another bench that opens the same new file waits, and sees all of it or nothing
+            db.execute("BEGIN IMMEDIATE")
+            names = ("application_id", "user_version")
+            identity, version = (db.execute(f"PRAGMA {name}").fetchone()[0] for name in names)
+            filled = db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
+            if filled and identity != APPLICATION_ID:
+                raise RunError(f"{self.path} is an SQLite file of another program, not a cache of scores")
+            if filled and version != SCHEMA_VERSION:
+                raise RunError(
+                    f"{self.path} is a cache of another version of foresee ({version}); choose another --cache"
+                )
+            if not filled:
+                db.execute(f"PRAGMA application_id={APPLICATION_ID}")
+                db.execute(f"PRAGMA user_version={SCHEMA_VERSION}")
+                db.execute(_SCHEMA)
         db.execute("PRAGMA journal_mode=WAL")
         db.execute("PRAGMA synchronous=NORMAL")  # a killed process loses nothing; a power cut loses the last moments
-        db.executescript(_SCHEMA)
 
     def get(self, keys: Iterable[str]) -> dict[str, Score]:
         """Those of the keys that are known, with their scores."""
