@@ -20,6 +20,8 @@ from foresee.proxies.base import Score
 
 APPLICATION_ID = 0x464F5243  # "FORC": tells our files from other programs' SQLite files
 SCHEMA_VERSION = 1
+#: how long a bench waits for another one's transaction
+WAIT_SECONDS = 60
 #: statuses that say something about the architecture, not about the machine
 KEPT = ("ok", "nan", "rank_deficient", "unsupported")
 
@@ -49,7 +51,7 @@ class Cache:
             if self.path is not None:
                 self.path.parent.mkdir(parents=True, exist_ok=True)
             # The file is only ever written by this process's main thread; other benches wait for each transaction.
-            self._connection = sqlite3.connect(self.path or ":memory:", isolation_level=None, timeout=60)
+            self._connection = sqlite3.connect(self.path or ":memory:", isolation_level=None, timeout=WAIT_SECONDS)
             try:
                 self._open()
             except BaseException:
@@ -73,8 +75,20 @@ class Cache:
                 db.execute(f"PRAGMA application_id={APPLICATION_ID}")
                 db.execute(f"PRAGMA user_version={SCHEMA_VERSION}")
                 db.execute(_SCHEMA)
-        db.execute("PRAGMA journal_mode=WAL")
+        self._write_ahead()
         db.execute("PRAGMA synchronous=NORMAL")  # a killed process loses nothing; a power cut loses the last moments
+
+    def _write_ahead(self) -> None:
+        """Readers and the writer do not wait for each other. SQLite does not wait by itself for this switch, so we do."""
+        for patience in range(WAIT_SECONDS * 20, -1, -1):
+            try:
+                self._connection.execute("PRAGMA journal_mode=WAL")
+            except sqlite3.OperationalError:  # another bench is opening the file at this moment
+                if not patience:
+                    raise
+                time.sleep(0.05)
+            else:
+                return
 
     def get(self, keys: Iterable[str]) -> dict[str, Score]:
         """Those of the keys that are known, with their scores."""
