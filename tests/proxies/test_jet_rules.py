@@ -5,11 +5,12 @@ import math
 import pytest
 import torch
 import torch.nn.functional as F
-from hypothesis import given, settings
+from hypothesis import given, reject, settings
 from hypothesis import strategies as st
 from torch import nn
 from torch.utils.checkpoint import checkpoint
 
+from foresee.errors import UnsupportedError
 from foresee.proxies.jets import taylor
 
 IMAGE, TOKENS, ROWS, SERIES, VOLUME = (2, 4, 6, 6), (2, 5, 8), (3, 8), (2, 4, 9), (2, 2, 4, 4, 4)
@@ -161,7 +162,12 @@ def test_random_networks_agree_with_double_backward(blocks, batch, seed):
     # without a curved function at the end the mean of a normalised map would be constant
     network = nn.Sequential(stem, *layers, nn.Softplus(), nn.AdaptiveAvgPool2d(1), nn.Flatten(), head).double()
     curve = curve_of((batch, 3, 5, 5), seed)
-    assert_same(taylor(network, *curve, method="jets"), taylor(network, *curve, method="double_backward"))
+    ours = taylor(network, *curve, method="jets")
+    try:
+        theirs = taylor(network, *curve, method="double_backward")
+    except UnsupportedError:  # autograd cannot go back through two writes into one activation; jets need not go back
+        reject()
+    assert_same(ours, theirs)
 
 
 ACTIVATIONS = [
