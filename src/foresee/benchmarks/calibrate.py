@@ -16,11 +16,11 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.stats import kendalltau, rankdata
+from scipy.stats import rankdata
 
 from foresee.benchmarks.conformal import HeldOut, left_out
 from foresee.benchmarks.rank_model import Array, Indices, Likeness, normal_scores, view_of_proxies
-from foresee.benchmarks.statistics import Estimate, interval, kendall, spearman
+from foresee.benchmarks.statistics import Estimate, interval, kendall, resamples_of, spearman
 from foresee.errors import InputError
 from foresee.seeds import derive
 
@@ -230,9 +230,9 @@ def _skill(
     resamples = min(bootstrap, max(100, RESAMPLED // max(n, 1)))
     draws = np.random.default_rng(derive(seed, "skill")).integers(0, max(n, 1), (resamples, n))
     found: dict[str, dict[str, Estimate]] = {"model": {}, "untrained": {}, "gain": {}}
-    for name, (once, many) in {"spearman": (spearman, _spearmans), "kendall": (kendall, _kendalls)}.items():
+    for name, once in {"spearman": spearman, "kendall": kendall}.items():
         value = {key: once(column, values) for key, column in columns.items()}
-        resampled = {key: many(column[draws], values[draws]) for key, column in columns.items()}
+        resampled = {key: resamples_of(once, column, values, draws) for key, column in columns.items()}
         if untrained is not None:
             value["gain"] = value["model"] - value["untrained"]
             resampled["gain"] = resampled["model"] - resampled["untrained"]
@@ -240,19 +240,6 @@ def _skill(
             found[key][name] = _estimate(value[key], resampled[key], n)
     covered = _estimate(float(inside.mean()) if n else math.nan, inside[draws].mean(axis=1) if n else np.empty(0), n)
     return Skill(found["model"], found["untrained"], found["gain"], covered, n)
-
-
-def _spearmans(x: Array, y: Array) -> Array:
-    """Spearman's correlation row by row, (resamples, n) each; NaN where a row is constant."""
-    a, b = rankdata(x, axis=1), rankdata(y, axis=1)
-    a, b = a - a.mean(axis=1, keepdims=True), b - b.mean(axis=1, keepdims=True)
-    with np.errstate(invalid="ignore"):
-        return np.asarray((a * b).sum(axis=1) / np.sqrt((a**2).sum(axis=1) * (b**2).sum(axis=1)))
-
-
-def _kendalls(x: Array, y: Array) -> Array:
-    """Kendall's tau-b, likewise."""
-    return np.array([kendalltau(a, b).statistic for a, b in zip(x, y, strict=True)], dtype=np.float64)
 
 
 def _estimate(value: float, resampled: Array, n: int) -> Estimate:

@@ -226,6 +226,18 @@ def interval(values: ArrayLike, confidence: float = CONFIDENCE) -> tuple[float, 
     return found.low, found.high
 
 
+def resamples_of(statistic: Callable[..., float], x: ArrayLike, y: ArrayLike, draws: NDArray[np.int64]) -> Array:
+    """`pearson`, `spearman`, `kendall` or `weighted_tau` of each resample; `draws` (resamples, n) are the pairs of each.
+
+    For comparisons over the same resamples, such as the difference between two correlations.
+
+    >>> resamples_of(spearman, [1.0, 2.0, 3.0], [1.0, 3.0, 2.0], np.array([[0, 1, 2], [0, 1, 1]]))
+    array([0.5, 1. ])
+    """
+    many = {pearson: _pearsons, spearman: _spearmans, kendall: _kendalls, weighted_tau: _weighted_taus}
+    return _resampled(many[statistic], _vector(x, "x"), _vector(y, "y"), draws)
+
+
 # -- statistics of many resamples at once -------------------------------------------------------------------------------
 # x, y: (n,); counts: (n, resamples), how often each pair was drawn; the result is (resamples,).
 _Statistic = Callable[[Array, Array, Counts], Array]
