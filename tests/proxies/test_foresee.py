@@ -20,7 +20,8 @@ RANDOM = settings(max_examples=10, deadline=None, suppress_health_check=[HealthC
 def slow_sphericity(matrix):
     rank = min(matrix.shape[0], matrix.shape[1] - 1)
     values = np.linalg.eigvalsh(np.corrcoef(matrix))[-rank:]
-    return np.exp(np.log(np.maximum(values, 1e-12)).mean()) / values.mean()
+    values = np.maximum(values / values.mean(), 0) + np.finfo(np.float32).eps  # what float32 cannot tell from 0 is added
+    return np.exp(np.log(values).mean())
 
 
 def slow_mean(maps, columns=8):
