@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 DEMO := runs/demo
 
-.PHONY: demo test setup lint types contract doctest examples unit fast perf clean
+.PHONY: demo test setup lint types contract doctest examples unit fast explore perf clean
 
 setup: $(READY)
 
@@ -44,6 +44,10 @@ unit: $(READY)
 # The core without the slow tests, for while you work.
 fast: $(READY)
 	$(BIN)/pytest -q -n 2 -m 'not slow and not browser' --ignore tests/examples
+
+# Every property on many new examples; before a release.
+explore: $(READY)
+	FORESEE_EXPLORE=20 $(BIN)/pytest -q -n 2 --dist worksteal -m hypothesis --ignore tests/examples
 
 perf: $(READY)
 	for script in perf/*.py; do $(BIN)/python $$script; done

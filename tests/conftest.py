@@ -1,4 +1,7 @@
-"""Folders with reference values and real data: from the environment, or beside the project; absent means skipped."""
+"""The examples of property tests, and folders with reference values and real data.
+
+The folders come from the environment, or lie beside the project; absent means skipped.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,9 @@ import os
 from pathlib import Path
 
 import pytest
+from tests import properties
+
+properties.load()
 
 BESIDE = Path(__file__).resolve().parents[2] / "shared"
 

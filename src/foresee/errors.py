@@ -26,7 +26,7 @@ class UnknownNameError(InputError):
     """
 
     def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
-        self.kind, self.name, self.known = kind, name, sorted(known)
+        self.kind, self.name, self.known = kind, name, sorted(set(known))
         near = get_close_matches(name, self.known, n=3, cutoff=0.5)
         hint = f"did you mean {', '.join(near)}?" if near else f"there are {', '.join(self.known) or 'none'}"
         super().__init__(f"unknown {kind} {name!r}: {hint}")

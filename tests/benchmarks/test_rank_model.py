@@ -7,11 +7,12 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import multivariate_normal, norm
 from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel, DotProduct
+from tests.properties import examples
 
 from foresee.benchmarks.rank_model import (
     LEAST_NOISE,
@@ -164,7 +165,7 @@ def test_the_fit_is_the_most_probable_one(sizes):
         assert surprise(found + rng.normal(size=len(found))) > least - 1e-4
 
 
-@settings(max_examples=10, deadline=None)
+@examples(10)
 @given(st.integers(0, 1000))
 def test_a_part_of_the_likeness_is_the_likeness_of_the_part(seed):
     rng = np.random.default_rng(seed)

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from foresee.benchmarks import tasks
-from foresee.benchmarks.table import load
+from foresee.benchmarks import load, tasks
 from foresee.errors import UnknownNameError
 from foresee.seeds import stream
 from foresee.spaces import get

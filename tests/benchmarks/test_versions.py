@@ -45,6 +45,21 @@ def test_a_change_elsewhere_is_not(package, file):
     assert code("someones.formula") == before
 
 
+def test_a_package_imports_from_its_own_folder(package):
+    (package / "__init__.py").write_text("from .formula import f\n")
+    (package / "inner").mkdir()
+    (package / "inner" / "__init__.py").write_text("from .part import g\n")
+    (package / "inner" / "part.py").write_text("def g(x): return x\n")
+    importlib.invalidate_caches()
+    before = code("someones"), code("someones.inner")
+    for file in (package / "formula.py", package / "inner" / "part.py"):
+        file.write_text(file.read_text() + "# changed\n")
+    code.cache_clear()
+    after = code("someones"), code("someones.inner")
+    assert after[0] != before[0]
+    assert after[1] != before[1]
+
+
 def test_one_proxy_does_not_depend_on_another():
     from foresee.benchmarks import versions
 

@@ -10,7 +10,7 @@ import sys
 import pytest
 from tests.benchmarks.small import small_table
 
-from foresee.benchmarks import scoring
+from foresee.benchmarks import save, scoring
 from foresee.cli.app import run
 
 LOOK = ["--data", "synthetic", "--input", "3x8x8", "--outputs", "4", "--batch-size", "4", "--bootstrap", "50"]
@@ -21,7 +21,7 @@ ASK = ["--table", "small.npz", "--target", "test_acc_cifar10", "--proxy", "naswo
 @pytest.fixture
 def foresee(tmp_path, monkeypatch, capfd):
     """The command in this process, in a folder with a table."""
-    small_table().save(tmp_path / "small.npz")
+    save(small_table(), tmp_path / "small.npz")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", list(sys.path))
     monkeypatch.delenv("FORESEE_CACHE", raising=False)
@@ -104,3 +104,13 @@ def test_ctrl_c_is_clean_and_the_same_command_goes_on(foresee):
     assert "Traceback" not in rest
     victim.stderr.close()
     assert "are scored already" in foresee(*more, "--proxy", "grad_norm", "--repeats", "1").err
+
+
+def test_a_proxy_that_fails_on_everything_is_exit_code_1(foresee):
+    found = foresee(*ASK, "--engine", "serial", "--out", "b", "--proxy", "naswot", code=0)
+    assert "no score" not in found.err
+    only = [word for word in ASK if word not in ("--proxy", "naswot")]
+    found = foresee(*only, "--proxy", "dss", "--engine", "serial", "--out", "b", code=1)
+    assert "no score by dss: the reasons are above" in found.err
+    assert "12 dss: unsupported" in found.out
+    assert (foresee.folder / "b" / "report.html").exists()

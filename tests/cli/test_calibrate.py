@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import csv
 import json
+import os
 import random
 import sys
 
 import pytest
 
+from foresee.benchmarks import scoring
 from foresee.cli.app import run
 from foresee.spaces import get
 
 QUICK = ["--proxy", "params", "--proxy", "macs", "--untrained", "params", "--engine", "serial", "--data", "synthetic"]
 QUICK += ["--bootstrap", "20"]
+LESS = ["nasbench201", "--table", "t.csv", "--target", "test_acc", "--trained", "12", *QUICK]
 
 
 @pytest.fixture
@@ -65,7 +68,8 @@ def test_predictions_stand_beside_the_untrained_score(foresee):
         rows = list(csv.DictReader(file))
     assert len(rows) == 12
     assert rows[0]["architecture"] in shown
-    assert (foresee.folder / "o" / "scores.sqlite").exists()
+    assert {"scores.sqlite", "calibration.json", "report.html"} <= set(os.listdir(foresee.folder / "o"))
+    assert "o/report.html" in shown
 
 
 def test_json_and_the_same_again_from_the_cache(foresee):
@@ -117,8 +121,44 @@ def test_proxies_of_no_use_are_said(foresee):
             "bootstrap -1",
         ),
         (["nasbench201", "--table", "t.csv", "--target", "test_acc", "--top", "-1", *QUICK], "--top -1"),
+        (["nasbench201", "--table", "t.csv", "--target", "test_acc", "--trained", "-5", *QUICK], "--trained -5"),
+        ([*LESS, "--untrained", "params*", "--untrained", "*"], "name one score to stand beside"),
+        ([*LESS, "--device", "nowhere"], "device 'nowhere' cannot be used here"),
+        ([*LESS, "--engine", "processes", "--workers", "0"], "workers 0: at least 1 is needed"),
+        ([*LESS, "--out", "t.csv"], "t.csv: cannot be used as a run folder"),
+        ([*LESS, "--out", "searched"], "searched holds a search: choose another --out"),
         (["nasbench201", "--table", "t.csv", "--target", "test_acc", "--predict", "no.txt", *QUICK], "no.txt"),
     ],
 )
 def test_mistakes_are_one_line(foresee, arguments, sentence):
+    (foresee.folder / "searched").mkdir()
+    (foresee.folder / "searched" / "run.sqlite").touch()
     assert sentence in foresee(*arguments, code=2)
+
+
+def test_too_few_trained_are_refused_before_anything_is_scored(foresee, monkeypatch):
+    monkeypatch.setattr(scoring.Work, "__call__", lambda self, job: pytest.fail("scored"))
+    for more, sentence in (
+        (["--trained", "9"], "9 trained architectures: at least 10 are needed"),
+        (["--coverage", "0.99"], "coverage 0.99 needs at least 99 trained"),
+        (["--coverage", "90"], "expected a share between 0 and 1"),
+    ):
+        assert sentence in foresee(*LESS, *more, code=2)
+
+
+def test_ctrl_c_says_that_the_same_command_goes_on(foresee, monkeypatch):
+    monkeypatch.setenv("FORESEE_CACHE", "kept.sqlite")
+    plain, done = scoring.Work.__call__, []
+
+    def work(self, job):
+        if len(done) == 5:
+            raise KeyboardInterrupt
+        done.append(job)
+        return plain(self, job)
+
+    monkeypatch.setattr(scoring.Work, "__call__", work)
+    assert "stopped after 5 of 24; the same command goes on from there" in foresee(*LESS, code=130)
+    done.clear()
+    monkeypatch.setattr(scoring.Work, "__call__", lambda self, job: done.append(job) or plain(self, job))
+    foresee(*LESS)
+    assert len(done) == 19

@@ -71,6 +71,31 @@ def test_mistakes_are_one_line(foresee, tmp_path):
     )
 
 
+def test_rows_and_benchmarks_can_be_asked_for(foresee, tmp_path):
+    options = ["--tables", str(_sizes(tmp_path)), "--data", "synthetic", "--engine", "serial", "--bootstrap", "20"]
+    options += ["--benchmark", "nats_sss_cifar10", "--row", "params"]
+    plain = json.loads(foresee("paper", "dextr-table-6", *options, "--json"))
+    ours = [line for line in plain["lines"] if line["ours"] is not None]
+    assert [(line["row"], line["column"]) for line in ours] == [("#params", "nats-sss-cifar10")]
+    assert all("not asked for" in line["reason"] for line in plain["lines"] if line["ours"] is None)
+    assert plain["settings"]["rows"] == ["params"]
+    assert "did you mean grasp" in foresee("paper", "dextr-table-6", *options, "--row", "grap", code=2)
+    assert "did you mean nats-sss-cifar10" in foresee(
+        "paper", "dextr-table-6", *options, "--benchmark", "nats-sss-cifar", code=2
+    )
+    assert "leave out --row" in foresee("paper", "thesis-table-7.1", *options, code=2)
+
+
+def test_a_wide_table_is_shown_in_parts(foresee, monkeypatch):
+    from foresee.cli.app import out
+
+    monkeypatch.setattr(out, "width", 80)
+    text = foresee("paper", "sigeo-table-2")
+    assert max(len(line) for line in text.splitlines() if "SiGeo (Ours)" in line or ":kendall" in line) <= 80
+    assert text.count("SiGeo (Ours)") > 1
+    assert all(column.name in text for column in numbers.published("sigeo-table-2").columns)
+
+
 def _sizes(folder):
     """A table of the size space in the long form: four networks."""
     folder = folder / "tables"

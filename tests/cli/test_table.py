@@ -10,7 +10,7 @@ import types
 import pytest
 from tests.benchmarks.formats import writers
 
-from foresee.benchmarks.table import load
+from foresee.benchmarks import load
 from foresee.cli.app import run
 
 CELL, OTHER = writers.CELLS_201[:2]
@@ -59,7 +59,7 @@ def test_info(foresee):
 
 def test_convert_there_and_back(foresee):
     said = foresee("convert", "t.csv", "t.npz", "--space", "nasbench201")
-    assert "2 architectures of nasbench201, 3 measurements, 1 targets" in said
+    assert "2 architectures of nasbench201, 3 measurements, 1 target" in said
     assert load("t.npz").source == "t.csv"
     assert "made from" in foresee("info", "t.npz")
     foresee("convert", "t.npz", "again.csv.gz")

@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from tests.properties import examples
 from torch import Tensor
 
 import foresee.data as fd
@@ -159,7 +160,7 @@ def test_a_task_states_the_outputs() -> None:
 # -- fitting
 
 
-@settings(max_examples=25, deadline=None)
+@examples(25)
 @given(st.integers(1, 12), st.integers(1, 12), st.integers(1, 12), st.integers(1, 12), st.floats(-3, 3, width=32))
 def test_fitting_keeps_constants_and_shapes(h: int, w: int, to_h: int, to_w: int, value: float) -> None:
     fitted = fit(torch.full((2, 1, h, w), value), (3, to_h, to_w))

@@ -7,8 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from tests.properties import examples
 from torch import Tensor
 
 import foresee.data as fd
@@ -42,7 +43,7 @@ def drawn(data: Data, size: int, index: int, seed: int = 0) -> list[int]:
     return [int(label) for label in labels]
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(count=st.integers(1, 40), size=st.integers(1, 40), seed=st.integers(0, 3))
 def test_one_lap_is_disjoint_and_the_next_is_another_permutation(count: int, size: int, seed: int) -> None:
     data = Numbers(count)

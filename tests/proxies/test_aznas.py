@@ -3,8 +3,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import torch
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from tests.properties import examples
 from torch import nn
 
 from foresee.errors import UnsupportedError
@@ -12,7 +13,7 @@ from foresee.proxies import Probe, get, score, scores
 from foresee.proxies.aznas import entropy, evenness, folded, transfer
 from foresee.proxies.draws import Draws
 
-RANDOM = settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+RANDOM = examples(8)
 
 
 class Staged(nn.Module):

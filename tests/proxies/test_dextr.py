@@ -5,8 +5,9 @@ import math
 import numpy as np
 import pytest
 import torch
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from tests.properties import examples
 from torch import nn
 
 from foresee.errors import UnknownNameError, UnsupportedError
@@ -14,7 +15,7 @@ from foresee.proxies import Probe, get, score
 from foresee.proxies.dextr import feature_independence, half_harmonic_mean, output_curvature
 from foresee.proxies.draws import Draws
 
-RANDOM = settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+RANDOM = examples(15)
 
 
 def slow_dextr(network, sample, plane, theta):

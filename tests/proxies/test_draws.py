@@ -1,21 +1,22 @@
 from __future__ import annotations
 
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from tests.properties import examples
 
 from foresee.proxies.draws import Draws
 
 
 @given(seed=st.integers(0, 2**40), dimension=st.integers(2, 50))
-@settings(max_examples=20, deadline=None)
+@examples(20)
 def test_a_plane_is_orthonormal(seed, dimension):
     plane = Draws(seed).plane("p", dimension)
     assert torch.allclose(plane.T @ plane, torch.eye(2, dtype=torch.float64), atol=1e-12)
 
 
 @given(seed=st.integers(0, 2**40))
-@settings(max_examples=10, deadline=None)
+@examples(10)
 def test_a_draw_depends_on_seed_name_and_repeat_alone(seed):
     draws = Draws(seed)
     first = draws.uniform("a", 4)

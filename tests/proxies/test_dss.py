@@ -5,14 +5,15 @@ import copy
 import numpy as np
 import pytest
 import torch
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from tests.properties import examples
 from torch import nn
 
 from foresee.proxies import score
 from foresee.proxies.dss import diversity, linear_layers
 
-RANDOM = settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+RANDOM = examples(8)
 
 
 class Attention(nn.Module):

@@ -5,14 +5,15 @@ import copy
 import pytest
 import torch
 import torch.nn.functional as F
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from tests.properties import examples
 from torch import nn
 
 from foresee.proxies import Probe, score, scores
 from foresee.proxies.fisher import importance
 
-RANDOM = settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+RANDOM = examples(12)
 
 
 def slow_fisher(network, x, y):

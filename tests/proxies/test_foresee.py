@@ -5,8 +5,9 @@ import math
 import numpy as np
 import pytest
 import torch
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from tests.properties import examples
 from torch import nn
 
 import foresee as fs
@@ -14,13 +15,14 @@ from foresee.proxies import score
 from foresee.proxies.draws import Draws
 from foresee.proxies.foresee import as_maps, grouped
 
-RANDOM = settings(max_examples=10, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+RANDOM = examples(10)
 
 
 def slow_sphericity(matrix):
     rank = min(matrix.shape[0], matrix.shape[1] - 1)
     values = np.linalg.eigvalsh(np.corrcoef(matrix))[-rank:]
-    values = np.maximum(values / values.mean(), 0) + np.finfo(np.float32).eps  # what float32 cannot tell from 0 is added
+    # what float32 cannot tell from 0 is added
+    values = np.maximum(values / values.mean(), 0) + np.finfo(np.float32).eps
     return np.exp(np.log(values).mean())
 
 
@@ -34,22 +36,23 @@ def slow_mean(maps, columns=8):
 
 
 def slow(network, x, seed):
-    """Sum over layers of directions times the least of three: every tensor kept, gradients one by one."""
+    """Sum over layers of directions times the cube root of three: every tensor kept, gradients one by one."""
     kept = []
     for module in network.modules():
         if isinstance(module, nn.Conv2d | nn.Linear):
             module.register_forward_hook(lambda m, a, o: kept.append((m, a[0], o)))
     outputs = network.train()(x)
     projection = Draws(seed).normal(f"projection.{len(x)}x{outputs.shape[1]}", *outputs.shape)
+    told = [torch.autograd.grad((outputs * projection).sum(), made, retain_graph=True)[0] for _, _, made in kept]
+    moved = 0.0
+    for layer, _, _ in kept:
+        (slope,) = torch.autograd.grad((outputs * projection).sum(), layer.weight, retain_graph=True)
+        moved += float(((slope * layer.weight.detach()) ** 2).sum()) / outputs.numel()
     total = 0.0
-    for layer, read, made in kept:
-        (told,) = torch.autograd.grad((outputs * projection).sum(), made, retain_graph=True)
-        looks = []
-        for tensor in (read, made, told):
-            array = tensor.detach().numpy()
-            looks.append(slow_mean(array.reshape(len(x), array.shape[1], -1)))
+    for (layer, read, _), gradient in zip(kept, told, strict=True):
+        looks = [slow_mean(t.detach().numpy().reshape(len(x), t.shape[1], -1)) for t in (read, gradient)]
         wide = layer.in_channels * 3 if isinstance(layer, nn.Conv2d) else layer.in_features
-        total += wide * min(looks)
+        total += wide * (looks[0] * looks[1] / (1 + math.sqrt(moved))) ** (1 / 3)
     return total
 
 
@@ -92,22 +95,26 @@ def test_an_activation_in_place_changes_nothing():
     assert score(plain, x).value == pytest.approx(score(in_place, x).value, rel=1e-6)
 
 
-def test_a_dead_layer_adds_nothing():
+def test_a_dead_layer_stops_those_before_it():
     torch.manual_seed(1)
     network = nn.Sequential(nn.Conv2d(3, 4, 3), nn.ReLU(), nn.Conv2d(4, 4, 3))
     x = torch.randn(8, 3, 8, 8)
-    alive = score(network, x).value
-    nn.init.zeros_(network[2].weight)  # nothing comes out of it, and nothing comes back
-    assert score(network, x).value < 1e-4 < alive
+    nn.init.zeros_(network[2].weight)  # nothing comes back through it, but it can learn from what it reads
+    read = network[1](network[0](x)).detach()
+    assert score(network, x).value == pytest.approx(score(network[2], read).value, rel=1e-3)
+    nn.init.constant_(network[0].bias, -100.0)  # now it reads nothing either
+    assert score(network, x).value < 1e-4
 
 
 def test_copies_of_a_channel_are_no_new_directions():
     torch.manual_seed(2)
     layer, x = nn.Conv2d(3, 8, 3), torch.randn(8, 3, 8, 8)
-    free = score(layer, x).parts["makes"]
+    network = nn.Sequential(layer, nn.ReLU(), nn.Conv2d(8, 4, 1))
+    free = score(network, x).parts["reads"]
     with torch.no_grad():
         layer.weight[4:], layer.bias[4:] = layer.weight[:4], layer.bias[:4]
-    assert score(layer, x).parts["makes"] < 0.01 * free
+    alone = score(layer, x).parts["reads"]
+    assert score(network, x).parts["reads"] - alone < 0.01 * (free - alone)
 
 
 def test_a_filter_of_a_group_reads_only_its_group():
@@ -115,6 +122,48 @@ def test_a_filter_of_a_group_reads_only_its_group():
     x = torch.randn(8, 8, 8, 8)
     parts = [score(nn.Conv2d(8, 8, 3, groups=g), x).parts["reads"] for g in (1, 2, 8)]
     assert parts == pytest.approx([parts[0], parts[0] / 2, parts[0] / 8])
+
+
+def test_how_far_outputs_move_when_every_weight_is_off():
+    """`steady` against weights that really are off by chance, many times."""
+    torch.manual_seed(4)
+    network = nn.Sequential(
+        nn.Conv2d(3, 6, 3), nn.GELU(), nn.Conv2d(6, 5, 3, bias=False), nn.Flatten(), nn.Linear(80, 7)
+    )
+    network, x = network.double(), torch.randn(6, 3, 8, 8, dtype=torch.float64)
+    found = [1 / score(network, x, seed=seed).parts["steady"] - 1 for seed in range(40)]  # forty projections
+    weights = [layer.weight for layer in network if hasattr(layer, "weight")]
+    true, error, squares = [w.detach().clone() for w in weights], 1e-4, []
+    with torch.no_grad():
+        outputs = network(x)
+        for _ in range(400):
+            for weight, value in zip(weights, true, strict=True):
+                weight.copy_(value * (1 + error * torch.randn_like(value)))
+            squares.append(float((network(x) - outputs).square().mean()) / error**2)
+    assert np.mean(np.square(found)) == pytest.approx(np.mean(squares), rel=0.1)
+
+
+def test_frozen_weights_are_looked_at_and_stay_frozen():
+    torch.manual_seed(5)
+    network, x = nn.Sequential(nn.Conv2d(3, 4, 3), nn.ReLU(), nn.Conv2d(4, 4, 3)), torch.randn(4, 3, 8, 8)
+    free = score(network, x)
+    network.requires_grad_(False)
+    assert score(network, x).parts == free.parts
+    assert not any(parameter.requires_grad for parameter in network.parameters())
+
+
+def test_larger_outputs_are_less_steady_and_smaller_ones_are_not_rewarded_without_end():
+    torch.manual_seed(6)
+    network, x = nn.Sequential(nn.Conv2d(3, 4, 3), nn.ReLU(), nn.Conv2d(4, 4, 3)), torch.randn(4, 3, 8, 8)
+    values = {}
+    for factor in (1e-6, 1e-3, 1.0, 1e3):
+        with torch.no_grad():
+            scaled = nn.Sequential(network[0], nn.ReLU(), nn.Conv2d(4, 4, 3))
+            scaled[2].weight.copy_(network[2].weight * factor)
+            scaled[2].bias.copy_(network[2].bias * factor)
+        values[factor] = score(scaled, x).value
+    assert values[1e-6] == pytest.approx(values[1e-3], rel=1e-2)
+    assert values[1e-3] > values[1.0] > values[1e3] > 0
 
 
 def test_tokens_vectors_and_categories():
@@ -142,7 +191,7 @@ def test_what_it_cannot_look_at_is_a_status():
 
 
 @given(samples=st.integers(1, 12), rows=st.integers(1, 20), positions=st.integers(1, 40), columns=st.integers(1, 9))
-@settings(max_examples=80, deadline=None)
+@examples(80)
 def test_groups_have_enough_columns_and_every_sample_at_most_once(samples, rows, positions, columns):
     maps = torch.arange(samples * rows * positions).reshape(samples, rows, positions)
     found = grouped(maps, channels=8, columns=columns)

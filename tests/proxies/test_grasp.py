@@ -3,14 +3,15 @@ from __future__ import annotations
 import pytest
 import torch
 import torch.nn.functional as F
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from tests.properties import examples
 from torch import nn
 from torch.func import functional_call
 
 from foresee.proxies import score
 
-RANDOM = settings(max_examples=4, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+RANDOM = examples(4)
 
 
 def slow_grasp(network, x, y):

@@ -3,8 +3,9 @@ from __future__ import annotations
 import pytest
 import torch
 import torch.nn.functional as F
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from tests.properties import examples
 from torch import nn
 
 from foresee.errors import InputError, UnknownNameError
@@ -104,7 +105,7 @@ def test_the_network_is_left_as_found(batch):
     assert not any(module.training or module._forward_hooks for module in network.modules())
 
 
-@settings(max_examples=15, deadline=None)
+@examples(15)
 @given(seed=st.integers(0, 999))
 def test_knas_is_below_the_trace(seed):
     """D.12, for every kernel."""

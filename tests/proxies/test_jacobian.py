@@ -5,14 +5,15 @@ import math
 import numpy as np
 import pytest
 import torch
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from tests.properties import examples
 from torch import nn
 
 from foresee.proxies import score, scores
 from foresee.proxies.jacobian import correlations, differences, log_correlations, spread_of_spectrum
 
-RANDOM = settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+RANDOM = examples(12)
 
 
 def slow_jacobian(network, x):

@@ -5,8 +5,9 @@ import math
 import pytest
 import torch
 import torch.nn.functional as F
-from hypothesis import given, reject, settings
+from hypothesis import given, reject
 from hypothesis import strategies as st
+from tests.properties import examples
 from torch import nn
 from torch.utils.checkpoint import checkpoint
 
@@ -149,7 +150,7 @@ def assert_agrees(network, curve, tolerance=1e-9):
 # -- against autograd ------------------------------------------------------------------------------------------------
 
 
-@settings(max_examples=30, deadline=None)
+@examples(30)
 @given(
     blocks=st.lists(st.sampled_from(sorted(BLOCKS)), min_size=1, max_size=4),
     batch=st.integers(1, 2),

@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from tests.properties import examples
 from torch import nn
 
 from foresee.errors import InputError, UnsupportedError
@@ -288,7 +289,7 @@ def test_scripted_modules():
 VECTORS = st.lists(st.floats(-10, 10, allow_subnormal=False), min_size=2, max_size=5)
 
 
-@settings(max_examples=50, deadline=None)
+@examples(50)
 @given(radius=st.floats(1e-3, 1e3), speed=st.floats(1e-3, 1e3), angle=st.floats(0, 6.3), push=st.floats(-100, 100))
 def test_a_circle_bends_by_one_over_its_radius(radius, speed, angle, push):
     """At any point of it and at any speed, also when the speed changes (a push along the velocity)."""
@@ -300,7 +301,7 @@ def test_a_circle_bends_by_one_over_its_radius(radius, speed, angle, push):
     )
 
 
-@settings(max_examples=50, deadline=None)
+@examples(50)
 @given(v=VECTORS, seed=st.integers(0, 1000))
 def test_curvature_is_the_formula(v, seed):
     velocity = torch.tensor(v, dtype=torch.float64)

@@ -3,8 +3,9 @@ from __future__ import annotations
 import pytest
 import torch
 import torch.nn.functional as F
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from tests.properties import examples
 from torch import nn
 
 from foresee.batch import Batch
@@ -142,7 +143,7 @@ def test_every_way_gives_the_kernel_of_one_backward_run_per_row(name, outputs):
             assert close(sample_norms(probe, **asked).flatten(), rows.square().sum(1))
 
 
-@settings(max_examples=20, deadline=None)
+@examples(20)
 @given(
     seed=st.integers(0, 1000),
     widths=st.lists(st.integers(1, 5), min_size=1, max_size=3),

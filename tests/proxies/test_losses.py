@@ -5,8 +5,9 @@ import math
 import pytest
 import torch
 import torch.nn.functional as F
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from tests.properties import examples
 
 from foresee.errors import InputError, UnknownNameError
 from foresee.proxies.losses import binary_cross_entropy, choose, cross_entropy, squared_error
@@ -15,7 +16,7 @@ from foresee.proxies.losses import binary_cross_entropy, choose, cross_entropy, 
 @given(
     st.lists(st.tuples(st.lists(st.floats(-5, 5), min_size=3, max_size=3), st.integers(0, 2)), min_size=1, max_size=4)
 )
-@settings(max_examples=20, deadline=None)
+@examples(20)
 def test_cross_entropy_is_the_mean_of_minus_log_softmax(rows):
     slow = [math.log(sum(map(math.exp, logits))) - logits[label] for logits, label in rows]
     outputs = torch.tensor([logits for logits, _ in rows], dtype=torch.float64)

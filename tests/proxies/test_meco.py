@@ -3,13 +3,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import torch
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from tests.properties import examples
 from torch import nn
 
 from foresee.proxies import score
 
-RANDOM = settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+RANDOM = examples(15)
 
 
 def slow_meco(network, sample):

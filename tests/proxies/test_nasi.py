@@ -5,8 +5,9 @@ import math
 import pytest
 import torch
 import torch.nn.functional as F
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from tests.properties import examples
 from torch import nn
 
 from foresee.proxies import score, scores
@@ -37,7 +38,7 @@ def test_against_one_backward_run_per_sample(small, batch, norm, seed):
     assert found["nasi_sum"].value == pytest.approx(total, rel=1e-10)
 
 
-@settings(max_examples=15, deadline=None)
+@examples(15)
 @given(
     seed=st.integers(0, 999), norm=st.sampled_from([nn.BatchNorm1d, nn.LayerNorm, nn.Identity]), width=st.integers(1, 6)
 )

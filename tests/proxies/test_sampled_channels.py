@@ -5,8 +5,9 @@ import math
 import numpy as np
 import pytest
 import torch
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from tests.properties import examples
 from torch import nn
 
 from foresee.errors import InputError
@@ -14,7 +15,7 @@ from foresee.proxies import Probe, get, score
 from foresee.proxies.draws import Draws
 from foresee.proxies.sampled_channels import sample_channels
 
-RANDOM = settings(max_examples=10, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+RANDOM = examples(10)
 
 
 def sampled_maps(network, sample, beta, draws):

@@ -6,8 +6,9 @@ import math
 import pytest
 import torch
 import torch.nn.functional as F
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from tests.properties import examples
 from torch import nn
 
 from foresee.errors import InputError
@@ -15,7 +16,7 @@ from foresee.proxies import Probe, get, score, scores
 from foresee.proxies.sigeo import carriers
 from foresee.proxies.steps import frozen
 
-RANDOM = settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+RANDOM = examples(8)
 PARTS = ("fisher_rao", "mean_abs_gradient", "current_loss")
 
 

@@ -3,9 +3,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
+from tests.properties import examples
 
 from foresee.proxies.spectra import for_each, inverse_condition, least_correlation, sphericity
 
@@ -13,7 +14,7 @@ maps = hnp.arrays(np.float64, st.tuples(st.integers(1, 5), st.integers(1, 7)), e
 
 
 @given(maps)
-@settings(max_examples=50, deadline=None)
+@examples(50)
 def test_inverse_condition_is_the_ratio_of_singular_values(array):
     values = np.linalg.svd(array, compute_uv=False)
     expected = values[-1] / values[0] if values[0] > 0 else 0.0
@@ -21,7 +22,7 @@ def test_inverse_condition_is_the_ratio_of_singular_values(array):
 
 
 @given(maps)
-@settings(max_examples=50, deadline=None)
+@examples(50)
 def test_least_correlation_is_that_of_the_correlation_matrix(array):
     with np.errstate(all="ignore"):
         R = np.atleast_2d(np.corrcoef(array) if array.shape[1] > 1 else np.full((len(array),) * 2, np.nan))
@@ -65,18 +66,20 @@ def test_for_each_keeps_the_order():
     assert for_each(lambda stack: stack[:, 0, 0], several).tolist() == list(range(7))
 
 
+@example(rows=7, columns=8, seed=8)  # an eigenvalue near 0
 @given(rows=st.integers(1, 12), columns=st.integers(2, 14), seed=st.integers(0, 10**6))
-@settings(max_examples=60, deadline=None)
+@examples(60)
 def test_sphericity_is_the_geometric_over_the_arithmetic_mean_of_eigenvalues(rows, columns, seed):
     array = np.random.default_rng(seed).normal(size=(rows, columns))
     rank = min(rows, columns - 1)
     values = np.linalg.eigvalsh(np.atleast_2d(np.corrcoef(array)))[-rank:]
-    expected = np.exp(np.log(values).mean()) / values.mean()
-    assert float(sphericity(torch.from_numpy(array))) == pytest.approx(expected, rel=2e-3, abs=1e-5)
+    # what float32 cannot tell from 0 is added
+    expected = np.exp(np.log(values / values.mean() + np.finfo(np.float32).eps).mean())
+    assert float(sphericity(torch.from_numpy(array))) == pytest.approx(expected, rel=1e-6)
 
 
 @given(maps)
-@settings(max_examples=50, deadline=None)
+@examples(50)
 def test_sphericity_is_between_0_and_1_and_blind_to_scale_shift_and_order(array):
     found = float(sphericity(torch.from_numpy(array)))
     assert 0 <= found <= 1 + 1e-6

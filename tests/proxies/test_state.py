@@ -6,8 +6,9 @@ import random
 import numpy as np
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from tests.properties import examples
 from torch import nn
 from torch.nn.modules.module import register_module_forward_hook
 
@@ -117,7 +118,7 @@ def test_a_write_through_data_is_found_and_the_grad_values_too():
 
 
 @given(seed=st.integers(0, 2**62))
-@settings(max_examples=10, deadline=None)
+@examples(10)
 def test_inside_the_seed_decides(seed):
     drawn = []
     for _ in range(2):

@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 import torch
 import torch.nn.functional as F
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from tests.properties import examples
 from torch import nn
 
 from foresee.errors import InputError
@@ -17,7 +18,7 @@ from foresee.proxies.draws import Draws
 from foresee.proxies.naswot import agreements
 from foresee.proxies.swap import distinct, pack, regions
 
-RANDOM = settings(max_examples=10, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+RANDOM = examples(10)
 OWN = {"initialise": "default"}
 
 
@@ -72,7 +73,7 @@ def test_golden_matrix(golden_folder):
     assert float(regions(agreements(matrix), matrix.shape[1])) == expected
 
 
-@settings(max_examples=30, deadline=None)
+@examples(30)
 @given(seed=st.integers(0, 10**6), samples=st.sampled_from([1, 3, 62, 63, 130]), units=st.integers(1, 40))
 def test_counts_broadcast_and_are_exact(seed, samples, units):
     source = torch.Generator().manual_seed(seed)

@@ -5,10 +5,11 @@ import math
 import numpy as np
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy.stats import hmean, rankdata
+from tests.properties import examples
 from torch import nn
 
 from foresee.errors import InputError, UnknownNameError
@@ -20,7 +21,7 @@ NAN = math.nan
 TABLES = arrays(
     np.float64, st.tuples(st.integers(1, 7), st.integers(1, 4)), elements=st.sampled_from([-2.0, 0.5, 1.0, 7.0, NAN])
 )
-LAWS = settings(max_examples=40, deadline=None)
+LAWS = examples(40)
 
 
 @LAWS

@@ -3,14 +3,15 @@ from __future__ import annotations
 import pytest
 import torch
 import torch.nn.functional as F
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from tests.properties import examples
 from torch import nn
 
 from foresee.proxies import score, scores
 from foresee.proxies.weights import product
 
-RANDOM = settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+RANDOM = examples(15)
 
 
 @RANDOM

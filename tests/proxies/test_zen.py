@@ -4,8 +4,9 @@ import math
 
 import pytest
 import torch
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from tests.properties import examples
 from torch import nn
 
 from foresee.errors import InputError
@@ -13,7 +14,7 @@ from foresee.proxies import Probe, get, score
 from foresee.proxies.draws import Draws
 from foresee.proxies.zen import distance
 
-RANDOM = settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+RANDOM = examples(8)
 
 
 def pooled(seed: int = 0, dtype: torch.dtype = torch.float64) -> nn.Sequential:

@@ -14,10 +14,10 @@ import pytest
 from tests.benchmarks.small import LOOK, small_table
 from tests.report.test_html import Page
 
-from foresee.benchmarks.bench import bench
+from foresee.benchmarks.benches import bench
 from foresee.benchmarks.statistics import Estimate, correlate
 from foresee.errors import InputError
-from foresee.report.bench import bar, command, render, tell, write
+from foresee.report.bench import command, render, tell, write
 
 SECTIONS = ["answer", "asked", "table", "scatter", "between", "failures", "again"]
 
@@ -88,7 +88,7 @@ def test_failures_are_shown_with_their_reasons(found):
     everything = with_scores(everything, "grad_norm", np.ones_like(values))
     page = Page(render(everything))
     assert page.sections() == SECTIONS
-    assert "params foresees" in page.text or "macs foresees" in page.text
+    assert "params: rank correlation" in page.text or "macs: rank correlation" in page.text
     assert "undefined" in page.text
 
 
@@ -144,18 +144,11 @@ def test_the_line_to_repeat_it_says_all_that_decides(found):
     assert sets == ["space.channels=2", "space.cells=1", 'naswot.initialise="he"']
 
 
-@pytest.mark.parametrize(
-    ("estimate", "axis", "expected"),
-    [
-        (Estimate(0.5, 0.25, 0.75), (0.0, 1.0), {"left": 25, "width": 50, "point": 50}),
-        (Estimate(0.0, -0.5, 0.5), (-1.0, 1.0), {"left": 25, "width": 50, "point": 50}),
-        (Estimate(0.5), (0.0, 1.0), {"left": 50, "width": 0.4, "point": 50}),
-        (Estimate(-3.0, -4.0, -2.0), (0.0, 1.0), {"left": 0, "width": 0.4, "point": 0}),
-        (Estimate(math.nan), (0.0, 1.0), None),
-    ],
-)
-def test_bars_lie_where_their_numbers_are(estimate, axis, expected):
-    assert bar(estimate, axis) == expected
+def test_a_proxy_without_a_single_value_has_no_picture(found):
+    nothing = with_scores(found, "naswot", np.full((30, 2), math.nan), reasons=Counter({"unsupported": 60}))
+    page = Page(render(nothing))
+    assert sum(tag == "svg" and attributes.get("class") == "chart" for tag, attributes in page.tags) == 4
+    assert "unsupported" in page.text
 
 
 def test_written_into_its_folder(found, tmp_path):

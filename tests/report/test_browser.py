@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.report.made_up_bench import LONG, made_up_bench, made_up_calibration
 
-from foresee.report import compare, render
+from foresee.report import bench, calibrate, compare, render
 from foresee.runs.record import Record
 
 BROWSER = next(
@@ -45,6 +46,16 @@ return [...document.querySelectorAll(arguments[0])].filter((e) => e.getClientRec
 """
 
 
+# Pairs of neighbours that lie on one another.
+OVERLAPS = """
+const boxes = [...document.querySelectorAll(arguments[0])].filter((e) => e.offsetHeight && e.nextElementSibling);
+return boxes.filter((e) => {
+  const [a, b] = [e.getBoundingClientRect(), e.nextElementSibling.getBoundingClientRect()];
+  return b.height && a.bottom > b.top + 1 && a.right > b.left + 1 && b.right > a.left + 1;
+}).map((e) => e.tagName + " " + e.textContent.slice(0, 40));
+"""
+
+
 @pytest.fixture(scope="module")
 def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     from selenium.webdriver.chrome.service import Service
@@ -75,6 +86,11 @@ def pages(
         "compare": compare(
             {"runs/a": make_record(60), "runs/b": make_record(60, seed=2), hostile: make_record(60, data="x")}
         ),
+        "bench": bench.render(made_up_bench(300, 3, ("dextr", "zico", LONG, "nowhere"))),
+        "small bench": bench.render(made_up_bench(12, 1, ("meco",))),
+        "hostile bench": bench.render(made_up_bench(40, 2, ("meco", hostile), hostile)),
+        "calibration": calibrate.render(made_up_calibration()),
+        "hostile calibration": calibrate.render(made_up_calibration(hostile)),
     }
     folder = tmp_path_factory.mktemp("pages")
     for name, text in made.items():
@@ -90,7 +106,8 @@ def show(browser: Any, page: Path, *, width: int = 1280, scheme: str = "light") 
     browser.get(page.as_uri())
 
 
-NAMES = ["report", "interrupted", "nothing", "hostile", "compare"]
+SEARCHES = ["report", "interrupted", "nothing", "hostile", "compare"]
+NAMES = [*SEARCHES, "bench", "small bench", "hostile bench", "calibration", "hostile calibration"]
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -116,8 +133,33 @@ def test_the_sections_are_there_and_seen(browser: Any, pages: dict[str, Path]) -
     assert browser.execute_script("return document.querySelectorAll('svg.chart').length") == 4
 
 
+@pytest.mark.parametrize(
+    ("name", "sections", "charts"),
+    [
+        ("bench", ["answer", "asked", "table", "scatter", "between", "failures", "again"], 6),
+        ("calibration", ["answer", "asked", "next", "trust", "pictures", "again"], 4),
+    ],
+)
+def test_pages_of_tables_show_their_sections_and_pictures(
+    browser: Any, pages: dict[str, Path], name: str, sections: list[str], charts: int
+) -> None:
+    show(browser, pages[name])
+    found = browser.execute_script(
+        "return [...document.querySelectorAll('section')].map((s) => [s.id, s.offsetHeight])"
+    )
+    assert [one for one, _ in found] == sections
+    assert min(height for _, height in found) > 50
+    drawn = browser.execute_script("return [...document.querySelectorAll('svg.chart')].map((s) => s.clientHeight)")
+    assert len(drawn) == charts
+    assert min(drawn) > 100
+    bars = browser.execute_script("return [...document.querySelectorAll('svg.interval')].map((s) => s.clientWidth)")
+    assert bars
+    assert min(bars) > 100
+    assert browser.execute_script(OVERLAPS, "section > *, .pair > *") == []
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("name", ["interrupted", "compare"])
+@pytest.mark.parametrize("name", ["interrupted", "compare", "bench", "calibration"])
 def test_text_stands_out(browser: Any, pages: dict[str, Path], scheme: str, name: str) -> None:
     show(browser, pages[name], scheme=scheme)
     words = (
@@ -142,7 +184,7 @@ def test_the_reader_can_choose_light_or_dark(browser: Any, pages: dict[str, Path
     browser.execute_script("localStorage.clear()")
 
 
-@pytest.mark.parametrize("name", ["hostile", "compare"])
+@pytest.mark.parametrize("name", ["hostile", "compare", "hostile bench", "hostile calibration"])
 def test_hostile_strings_are_seen_and_not_run(browser: Any, pages: dict[str, Path], name: str, hostile: str) -> None:
     show(browser, pages[name])
     assert browser.title != "pwned"
@@ -182,8 +224,18 @@ def test_the_table_sorts_by_every_column(browser: Any, pages: dict[str, Path]) -
             assert len(values) == 20
 
 
-def test_the_dot_under_the_pointer_tells_its_candidate(browser: Any, pages: dict[str, Path]) -> None:
-    show(browser, pages["report"])
+@pytest.mark.parametrize(
+    ("name", "start", "number"),
+    [
+        ("report", "Candidate", "params"),
+        ("bench", "Architecture", "dextr"),
+        ("calibration", "Architecture", "predicted"),
+    ],
+)
+def test_the_dot_under_the_pointer_tells_its_candidate(
+    browser: Any, pages: dict[str, Path], name: str, start: str, number: str
+) -> None:
+    show(browser, pages[name])
     told = browser.execute_script(
         """
         const svg = document.querySelector("svg.chart"), path = svg.querySelector(".dots");
@@ -195,8 +247,8 @@ def test_the_dot_under_the_pointer_tells_its_candidate(browser: Any, pages: dict
         """
     )
     assert told[1] is False
-    assert told[2].startswith(f"Candidate {told[0]}:")
-    assert "params" in told[2]
+    assert told[2].startswith(f"{start} {told[0]}:")
+    assert number in told[2]
 
 
 @pytest.mark.parametrize("name", NAMES)

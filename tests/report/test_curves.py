@@ -3,8 +3,9 @@ from __future__ import annotations
 import math
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from tests.properties import examples
 
 from foresee.report.curves import front, improvements, spearman
 
@@ -12,14 +13,14 @@ scipy_stats = pytest.importorskip("scipy.stats")
 small = st.integers(-4, 4).map(float)
 
 
-@settings(max_examples=50, deadline=None)
+@examples(50)
 @given(st.lists(small, max_size=25), st.sampled_from([1.0, -1.0]))
 def test_improvements_are_the_strict_records(values: list[float], sign: float) -> None:
     slow = [i for i, v in enumerate(values) if all(sign * v > sign * u for u in values[:i])]
     assert list(improvements(values, sign)) == slow
 
 
-@settings(max_examples=50, deadline=None)
+@examples(50)
 @given(st.lists(st.tuples(small, small), max_size=25))
 def test_front_holds_one_of_each_point_that_nothing_dominates(points: list[tuple[float, float]]) -> None:
     chosen = front([c for c, _ in points], [m for _, m in points])
@@ -30,7 +31,7 @@ def test_front_holds_one_of_each_point_that_nothing_dominates(points: list[tuple
     assert costs == sorted(costs)
 
 
-@settings(max_examples=50, deadline=None)
+@examples(50)
 @given(st.lists(st.tuples(small, small), min_size=3, max_size=25))
 def test_spearman_agrees_with_scipy(points: list[tuple[float, float]]) -> None:
     x, y = [p[0] for p in points], [p[1] for p in points]

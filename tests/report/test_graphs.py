@@ -8,8 +8,9 @@ from itertools import combinations
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from tests.properties import examples
 
 from foresee.report.graphs import Cells, draw, lanes, load_cells, operations, palette
 from foresee.runs.record import Record
@@ -36,7 +37,7 @@ def test_a_cell_of_four_nodes_is_balanced() -> None:
     assert found == {(0, 1): 0, (1, 2): 0, (2, 3): 0, (0, 2): 1, (1, 3): -1, (0, 3): 2}
 
 
-@settings(max_examples=50, deadline=None)
+@examples(50)
 @given(dags())
 def test_no_two_overlapping_edges_share_a_lane_and_nested_ones_lie_inside(graph: Graph) -> None:
     arcs = lanes(graph)
@@ -52,7 +53,7 @@ def test_no_two_overlapping_edges_share_a_lane_and_nested_ones_lie_inside(graph:
     assert all(arc.end - arc.start == 1 for arc in arcs if arc.lane == 0)
 
 
-@settings(max_examples=50, deadline=None)
+@examples(50)
 @given(dags())
 def test_drawings_are_well_formed_and_inside_their_box(graph: Graph) -> None:
     root = ET.fromstring(draw(graph, palette([graph]), name="g"))

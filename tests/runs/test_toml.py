@@ -4,8 +4,9 @@ import math
 import tomllib
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from tests.properties import examples
 
 from foresee.errors import InputError
 from foresee.runs.toml import dumps
@@ -25,7 +26,7 @@ tables = st.recursive(
 
 
 @given(tables)
-@settings(deadline=None, max_examples=200)
+@examples(200)
 def test_reading_gives_back_what_was_written(values):
     assert tomllib.loads(dumps(values)) == values
 

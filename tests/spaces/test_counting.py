@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from tests.properties import examples
 from torch import nn
 
 from foresee.errors import InputError
@@ -14,7 +15,7 @@ from foresee.spaces.base import Counts
 from foresee.spaces.counting import measure, on_meta, strided
 from foresee.task import Task
 
-frugal = settings(max_examples=20, deadline=None)
+frugal = examples(20)
 small = st.integers(1, 12)
 sizes = st.tuples(st.integers(1, 17), st.integers(1, 17))
 

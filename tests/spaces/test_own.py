@@ -15,8 +15,9 @@ from types import ModuleType, SimpleNamespace
 
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from tests.properties import examples
 from torch import nn
 
 import foresee
@@ -27,7 +28,7 @@ from foresee.spaces.own import Interval, Listed, OwnSpace, load, load_object
 from foresee.task import Task
 
 TASK = Task((20,), 2)
-frugal = settings(max_examples=25, deadline=None)
+frugal = examples(25)
 seeds = st.integers(0, 2**32)
 
 

@@ -10,34 +10,37 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-#: public name -> file of this room; imported on first use, so that reading a table does not load torch
+#: public name -> file of this room; imported on first use, so that reading a table does not load torch. No file has a public
+#: name: importing it would put the file in the place of the function.
 _HOMES = {
-    "Bench": "bench",
-    "BenchSettings": "bench",
+    "Bench": "benches",
+    "BenchSettings": "benches",
     "Cache": "cache",
-    "CalibratedTable": "calibrate_table",
-    "Calibration": "calibrate",
+    "CalibratedTable": "calibration_table",
+    "Calibration": "calibration",
     "Correlations": "statistics",
     "Estimate": "statistics",
     "ScoreMatrix": "scoring",
     "Table": "table",
     "Target": "table",
-    "bench": "bench",
-    "calibrate": "calibrate",
-    "calibrate_table": "calibrate_table",
+    "bench": "benches",
+    "calibrate": "calibration",
+    "calibrate_table": "calibration_table",
     "correlate": "statistics",
-    "load": "table",
+    "load": "formats",
+    "save": "formats",
     "scored": "scoring",
 }
 
 if TYPE_CHECKING:
-    from foresee.benchmarks.bench import Bench, BenchSettings, bench
+    from foresee.benchmarks.benches import Bench, BenchSettings, bench
     from foresee.benchmarks.cache import Cache
-    from foresee.benchmarks.calibrate import Calibration, calibrate
-    from foresee.benchmarks.calibrate_table import CalibratedTable, calibrate_table
+    from foresee.benchmarks.calibration import Calibration, calibrate
+    from foresee.benchmarks.calibration_table import CalibratedTable, calibrate_table
+    from foresee.benchmarks.formats import load, save
     from foresee.benchmarks.scoring import ScoreMatrix, scored
     from foresee.benchmarks.statistics import Correlations, Estimate, correlate
-    from foresee.benchmarks.table import Table, Target, load
+    from foresee.benchmarks.table import Table, Target
 
 __all__ = [
     "Bench",
@@ -55,6 +58,7 @@ __all__ = [
     "calibrate_table",
     "correlate",
     "load",
+    "save",
     "scored",
 ]
 

@@ -18,7 +18,6 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
 from foresee.benchmarks.rank_model import Array, Indices, Likeness, RankModel, Scale
 
@@ -82,14 +81,14 @@ class HeldOut:
             highs.append(fitted.scale.value(mean[:, None] + reach))
         return quantiles(np.concatenate(lows, axis=1), np.concatenate(highs, axis=1), coverage)
 
-    def covered(self, coverage: float) -> NDArray[np.bool_]:
-        """Of each trained architecture, whether the interval made without its fold holds its value."""
-        held = np.empty(len(self.values), dtype=bool)
+    def foreseen(self, coverage: float) -> tuple[Array, Array, Array]:
+        """Of each trained architecture, the value foreseen without its fold, and the ends of the interval made without it."""
+        mean, low, high = (np.empty(len(self.values)) for _ in range(3))
         for fold in self.folds:
             inside = self.dealt == fold
-            low, high = self.interval(self.places[inside], coverage, fold)
-            held[inside] = (low <= self.values[inside]) & (self.values[inside] <= high)
-        return held
+            mean[inside] = self.without(fold).scale.value(self.means[inside])
+            low[inside], high[inside] = self.interval(self.places[inside], coverage, fold)
+        return mean, np.minimum(low, mean), np.maximum(high, mean)
 
 
 def left_out(n: int, coverage: float) -> int:

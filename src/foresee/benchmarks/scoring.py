@@ -15,16 +15,17 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
 
 from foresee import data as data_room
 from foresee.benchmarks.cache import Cache
 from foresee.benchmarks.versions import code, function_code
 from foresee.data import Data
-from foresee.errors import InputError
+from foresee.errors import ForeseeError, InputError
 from foresee.proxies.base import Direction, Proxy, Score
 from foresee.proxies.score import names_of
 from foresee.runs import engines
@@ -34,6 +35,8 @@ from foresee.searchers.evaluation import Evaluation
 from foresee.searchers.settings import SearchSettings
 from foresee.spaces.base import Space
 from foresee.task import Task
+
+A = TypeVar("A")
 
 #: proxies whose value the space's own formulas give, without a network
 COUNTED = ("params", "macs")
@@ -138,6 +141,20 @@ def scored(
         return session.matrices()
 
 
+def parsed(space: Space[A], texts: Iterable[str], where: str = "") -> list[A]:
+    """The architectures of texts; one that the space cannot read is an error that says `where` the text is from."""
+    found = []
+    for text in texts:
+        try:
+            found.append(space.parse(text))
+        except ForeseeError as error:
+            shown = text if len(text) <= 60 else f"{text[:59]}…"
+            raise InputError(
+                f"{where or 'the table'}: {shown!r} is no architecture of {space.name}: {error}"
+            ) from error
+    return found
+
+
 class Work:
     """What a worker does with a job (text, seed, names of proxies). Picklable; each worker prepares its own looks."""
 
@@ -189,6 +206,11 @@ class Work:
         """Names, settings and data, before anything is begun."""
         if not seeds:
             raise InputError("no seed was given: at least one is needed")
+        try:
+            torch.empty(0, device=self.settings.device)
+        except (RuntimeError, AssertionError) as error:
+            reason = str(error).splitlines()[0]
+            raise InputError(f"device {self.settings.device!r} cannot be used here: {reason}") from error
         whole = self.evaluation(seeds[0], tuple(self.settings.proxies))
         whole.proxies, whole.groups  # noqa: B018
 

@@ -13,12 +13,10 @@ Names of the columns of the file a table came from stay usable (`aliases`).
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from pathlib import Path
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -278,37 +276,6 @@ class Table:
                 f"{self.source or 'table'}: architecture {twice} comes twice, written in two ways; keep one"
             )
         return replace(self, architectures=texts)
-
-    # -- files --------------------------------------------------------------------------------------------------------
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the table in its own form, an `.npz` without pickles that carries the digest of its content."""
-        from foresee.benchmarks.formats import own
-
-        own.write(self, Path(path))
-
-    @staticmethod
-    def load(path: str | os.PathLike[str], *, space: str | None = None, sha256: str | None = None) -> Table:
-        """The same as `load`."""
-        return load(path, space=space, sha256=sha256)
-
-    def to_csv(self, path: str | os.PathLike[str]) -> None:
-        """Write the table as a long csv file (`.csv` or `.csv.gz`), which `load` reads again."""
-        from foresee.benchmarks.formats import long_csv
-
-        long_csv.write(self, Path(path))
-
-
-def load(path: str | os.PathLike[str], *, space: str | None = None, sha256: str | None = None) -> Table:
-    """The table in a file, of whichever kind it is; nothing is unpickled.
-
-    Args:
-        path: its own form, a csv, a JSON file, NAS-Bench-101's record file.
-        space: the space, where the file does not say it.
-        sha256: refuse another file than the one with this digest.
-    """
-    from foresee.benchmarks.formats import read
-
-    return read(Path(path), space=space, sha256=sha256)
 
 
 def _column(kind: str, columns: Mapping[str, Floats], name: str) -> Floats:

@@ -77,4 +77,6 @@ def _imports(module: str, source: bytes) -> Iterator[str]:
 def _absolute(module: str, node: ast.ImportFrom) -> str:
     if not node.level:
         return node.module or ""
-    return importlib.util.resolve_name("." * node.level + (node.module or ""), module.rpartition(".")[0])
+    file = _file(module)
+    package = module if file is not None and file.name == "__init__.py" else module.rpartition(".")[0]
+    return importlib.util.resolve_name("." * node.level + (node.module or ""), package)

@@ -15,18 +15,15 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 from torch import Tensor, nn
 
 from foresee.errors import InputError
+from foresee.spaces.base import Space
 from foresee.spaces.counting import on_meta
 from foresee.task import Task
-
-if TYPE_CHECKING:
-    from foresee.budgets.quantities import Costs
-    from foresee.spaces.base import Space
 
 
 @dataclass(frozen=True)
@@ -75,15 +72,15 @@ class Clock:
     #: told of every new measurement: (identity, seconds)
     note: Callable[[str, float], None] | None = None
 
-    def __call__(self, costs: Costs) -> float:
-        """Seconds for the architecture of `costs`."""
+    def __call__(self, space: Space[Any], architecture: Any, task: Task) -> float:
+        """Seconds for the network of an architecture."""
         if self.table is not None:
-            return self.table.sum_of(costs.build, costs.task)
-        identity = costs.space.canonical(costs.architecture)
+            return self.table.sum_of(lambda: space.build(architecture, task), task)
+        identity = space.canonical(architecture)
         if identity not in self.known:
             with _quiet(self.threads):
-                network = costs.build().to(self.device)
-                self.known[identity] = time_network(network, _inputs(costs.task, self.device)).median
+                network = space.build(architecture, task).to(self.device)
+                self.known[identity] = time_network(network, _inputs(task, self.device)).median
             if self.note is not None:
                 self.note(identity, self.known[identity])
         return self.known[identity]

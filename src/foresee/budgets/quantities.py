@@ -93,6 +93,10 @@ def _memory(costs: Costs) -> float:
     return float(stored_bytes(on_meta(costs.build), costs.task.example(costs.batch)))
 
 
+def _latency(costs: Costs) -> float:
+    return costs.clock(costs.space, costs.architecture, costs.task)
+
+
 QUANTITIES: dict[str, Quantity] = {
     quantity.name: quantity
     for quantity in (
@@ -101,8 +105,6 @@ QUANTITIES: dict[str, Quantity] = {
         Quantity("flops", "floating-point operations of one sample: two per MAC", 0, lambda c: 2.0 * c.counts.macs),
         Quantity("layers", "convolutions and linear layers", 1, _layers),
         Quantity("memory", "bytes of activations stored for a backward pass at a batch size", 2, _memory, "B"),
-        Quantity(
-            "latency", "seconds of one forward at batch 1 on this device", 3, lambda costs: costs.clock(costs), "s"
-        ),
+        Quantity("latency", "seconds of one forward at batch 1 on this device", 3, _latency, "s"),
     )
 }

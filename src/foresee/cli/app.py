@@ -11,6 +11,8 @@ from typing import Any, NoReturn
 
 import typer
 from rich.console import Console
+from rich.measure import Measurement
+from rich.table import Table
 
 from foresee.errors import ForeseeError
 
@@ -25,6 +27,13 @@ app = typer.Typer(
 
 out = Console()
 err = Console(stderr=True)
+
+
+def print_whole(grid: Table) -> None:
+    """Print a table: fitted to a terminal, and elsewhere, where no screen is too narrow, as wide as it is."""
+    wide = Measurement.get(out, out.options.update(max_width=1000), grid).maximum
+    console = out if out.is_terminal else Console(width=max(wide, out.width))
+    console.print(grid, highlight=False)
 
 
 def main() -> NoReturn:

@@ -2,28 +2,25 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.console import Console
 from rich.markup import escape
 from rich.measure import Measurement
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn
 from rich.table import Table as Listing
 
-from foresee.cli.app import app, err, out
+from foresee.cli.app import app, err, out, print_whole
 from foresee.cli.options import parse_settings, see_current_folder
+from foresee.cli.progress import ScoringProgress
 from foresee.errors import InputError, UnknownNameError
 from foresee.quantities import format_seconds
 from foresee.registry import tidy
-from foresee.runs.events import Event
 from foresee.task import parse_shape
 
 if TYPE_CHECKING:
-    from foresee.benchmarks.bench import Bench
+    from foresee.benchmarks.benches import Bench
     from foresee.benchmarks.statistics import Estimate
 
 
@@ -61,8 +58,9 @@ def bench(
     Example: foresee bench nasbench201 --table nb201.csv.gz --target test_acc_cifar10 --proxy dextr --proxy zico
     """
     see_current_folder()
-    from foresee.benchmarks.bench import bench as run_bench
-    from foresee.benchmarks.table import load
+    from foresee.benchmarks.benches import BASELINES
+    from foresee.benchmarks.benches import bench as run_bench
+    from foresee.benchmarks.formats import load
     from foresee.report.bench import write
 
     if table is None:
@@ -71,7 +69,7 @@ def bench(
     if target is None:
         raise InputError(f"say what to foresee with --target: {', '.join(one.name for one in known.targets())}")
     space_settings, proxy_settings = _sorted_settings(set_ or [], space or known.space, proxy or ["foresee"])
-    watch = BenchProgress(show=not quiet)
+    watch = ScoringProgress(show=not quiet)
     try:
         with watch:
             found = run_bench(
@@ -98,19 +96,23 @@ def bench(
                 observers=[watch.observe],
             )
     except KeyboardInterrupt:
-        err.print(f"[yellow]stopped[/yellow] after {watch.done} of {watch.total}; the same command goes on from there")
+        watch.stopped()
         raise typer.Exit(130) from None
     _show(found)
     if agreement:
         _show_agreement(found)
     out.print(f"[bold]{'report':>10}[/bold]  {escape(str(write(found)))}", soft_wrap=True, highlight=False)
+    asked = [name for name in found.matrices if name not in BASELINES] or list(found.matrices)
+    if all(found.matrices[name].failed.all() for name in asked):
+        err.print(f"[red]no score[/red] by {escape(', '.join(asked))}: the reasons are above", highlight=False)
+        raise typer.Exit(1)
 
 
 def _sorted_settings(
     pairs: list[str], space: str, proxies: list[str]
 ) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
     """Each `--set name.key=value` to the space or to the proxy of that name."""
-    from foresee.benchmarks.bench import BASELINES
+    from foresee.benchmarks.benches import BASELINES
     from foresee.proxies.score import names_of
 
     names = [*names_of(proxies), *BASELINES]
@@ -122,58 +124,9 @@ def _sorted_settings(
     return own, found
 
 
-class BenchProgress:
-    """A bar on a terminal, a line now and then elsewhere."""
-
-    def __init__(self, *, show: bool) -> None:
-        self._lines = show and not err.is_terminal
-        self.done = self.total = self._fresh = 0
-        self._start = self._printed = time.monotonic()
-        self._bar = Progress(
-            SpinnerColumn(),
-            TextColumn("[bold]scoring"),
-            BarColumn(),
-            MofNCompleteColumn(),
-            TextColumn("{task.fields[rate]}"),
-            console=err,
-            transient=True,
-            disable=not (show and err.is_terminal),
-        )
-        self._task: Any = None
-
-    def __enter__(self) -> BenchProgress:
-        self._bar.__enter__()
-        self._task = self._bar.add_task("scoring", total=None, rate="")
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._bar.__exit__(None, None, None)
-
-    def observe(self, event: Event) -> None:
-        """Take one event in."""
-        self.done, self.total = event.done, event.total
-        if event.kind in ("started", "resumed"):
-            self._start = time.monotonic()
-            if event.kind == "resumed" and self._lines:
-                err.print(f"{event.done} of {event.total} are scored already", highlight=False)
-        self._fresh += event.kind in ("scored", "failed")
-        self._bar.update(self._task, completed=event.done, total=event.total, rate=self._rate())
-        now = time.monotonic()
-        if self._lines and self._fresh and (event.kind == "finished" or now - self._printed > 5):
-            self._printed = now
-            err.print(f"{event.done}/{event.total} scored{self._rate(', ')}", highlight=False)
-
-    def _rate(self, before: str = "") -> str:
-        passed = time.monotonic() - self._start
-        if not self._fresh or passed <= 0:
-            return ""
-        rate = self._fresh / passed
-        return f"{before}{rate:.2g}/s, {format_seconds((self.total - self.done) / rate)} left"
-
-
 # -- what is shown --------------------------------------------------------------------------------------------------------
 def _show(found: Bench) -> None:
-    from foresee.benchmarks.bench import BASELINES
+    from foresee.benchmarks.benches import BASELINES
 
     settings = found.settings
     facts = [
@@ -229,8 +182,7 @@ def _print(columns: dict[str, list[str]], titles: list[str]) -> None:
         if not out.is_terminal or wide <= out.width or len(chosen) == 1:
             break
         chosen.popitem()
-    console = out if out.is_terminal else Console(width=max(wide, out.width))
-    console.print(listing, highlight=False)
+    print_whole(listing)
     if len(chosen) < len(columns):
         left = list(columns)[len(chosen) :]
         out.print(f"[dim]too narrow for {escape(', '.join(left))}: the report has them[/dim]", highlight=False)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -11,15 +11,15 @@ import typer
 from rich.markup import escape
 from rich.table import Table as Grid
 
-from foresee.cli.app import app, err, out
+from foresee.cli.app import app, out, print_whole
 from foresee.cli.options import parse_settings, see_current_folder
+from foresee.cli.progress import ScoringProgress
 from foresee.errors import InputError, UnknownNameError
 from foresee.task import Task, parse_shape
 
 if TYPE_CHECKING:
-    from foresee.benchmarks.calibrate import Skill
-    from foresee.benchmarks.calibrate_table import CalibratedTable
-    from foresee.runs.events import Event
+    from foresee.benchmarks.calibration import Skill
+    from foresee.benchmarks.calibration_table import CalibratedTable
 
 
 @app.command()
@@ -58,8 +58,9 @@ def calibrate(
     cache: Annotated[
         Path | None, typer.Option(help="scores already computed; by default $FORESEE_CACHE, or a file in --out")
     ] = None,
-    out_: Annotated[Path | None, typer.Option("--out", help="folder for calibration.json and predictions.csv")] = None,
+    out_: Annotated[Path, typer.Option("--out", help="folder for the report and the numbers")] = Path("runs/calibrate"),
     as_json: Annotated[bool, typer.Option("--json", help="print JSON")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="no progress bar")] = False,
 ) -> None:
     """Foresee architectures from a few trained ones: a small rank model on proxies, with intervals.
 
@@ -75,54 +76,54 @@ def calibrate(
         raise InputError("--table FILE and --target NAME are needed: what was trained, and which number to foresee")
     if top < 0:
         raise InputError(f"--top {top}: expected how many predictions to show")
-    from foresee.benchmarks.calibrate_table import PROXIES, UNTRAINED, calibrate_table, read_texts
-    from foresee.benchmarks.table import load
+    from foresee.benchmarks.calibration_table import PROXIES, UNTRAINED, calibrate_table, read_texts
+    from foresee.benchmarks.formats import load
+    from foresee.report.calibrate import write
 
-    given = load(table, space=space)
+    given = replace(load(table, space=space), source=str(table))
     names, beside = proxy or list(PROXIES), untrained or UNTRAINED
     pairs = parse_settings(set_ or [])
     space_settings = {**pairs.pop("space", {}), **pairs.pop(given.space, {})}
     for name in pairs:
         if name not in (*names, beside):
             raise UnknownNameError("name in --set", name, ["space", *names, beside])
-    with err.status("reading") as status:
-
-        def tell(event: Event) -> None:
-            status.update(
-                f"scored {event.done} of {event.total} architectures" if event.done < event.total else "fitting"
+    watch = ScoringProgress(show=not quiet)
+    try:
+        with watch:
+            found = calibrate_table(
+                given,
+                target,
+                proxies=names,
+                untrained=beside,
+                trained=trained,
+                predict=None if predict is None else read_texts(predict),
+                sample=sample,
+                parts=parts,
+                coverage=coverage,
+                bootstrap=bootstrap,
+                seed=seed,
+                space_settings=space_settings,
+                task=_task(input_, outputs),
+                proxy_settings=pairs,
+                data=data,
+                batch_size=batch_size,
+                device=device,
+                engine=engine,
+                workers=workers,
+                out=out_,
+                cache=cache,
+                observers=[watch.observe],
             )
-
-        found = calibrate_table(
-            given,
-            target,
-            proxies=names,
-            untrained=beside,
-            trained=trained,
-            predict=None if predict is None else read_texts(predict),
-            sample=sample,
-            parts=parts,
-            coverage=coverage,
-            bootstrap=bootstrap,
-            seed=seed,
-            space_settings=space_settings,
-            task=_task(input_, outputs),
-            proxy_settings=pairs,
-            data=data,
-            batch_size=batch_size,
-            device=device,
-            engine=engine,
-            workers=workers,
-            cache=cache or os.environ.get("FORESEE_CACHE") or (None if out_ is None else out_ / "scores.sqlite"),
-            observers=[tell],
-        )
-    if out_ is not None:
-        found.write(out_)
+    except KeyboardInterrupt:
+        watch.stopped()
+        raise typer.Exit(130) from None
+    report = write(found)
     if as_json:
         print(json.dumps(found.to_json(), indent=2))
         return
     _show(found, top, data)
-    if out_ is not None:
-        out.print(escape(str(out_ / "predictions.csv")), highlight=False, soft_wrap=True)
+    for label, path in (("numbers", out_ / "predictions.csv"), ("report", report)):
+        out.print(f"[bold]{label:>10}[/bold]  {escape(str(path))}", highlight=False, soft_wrap=True)
 
 
 def _task(inputs: str | None, outputs: int | None) -> Task | None:
@@ -179,7 +180,7 @@ def _show(found: CalibratedTable, top: int, data: str) -> None:
         shown = text if left is None or len(text) <= left else text[: left - 1] + "…"
         _say(f"{numbers}  {shown}", style="" if number else "bold")
     out.print()
-    out.print(_skills(found))
+    print_whole(_skills(found))
     for title, skill in _measured(found):
         _say(f"{title}: {skill.verdict}")
     promise = (
@@ -215,7 +216,7 @@ def _skills(found: CalibratedTable) -> Grid:
         "difference",
         "intervals that hold",
     ):
-        grid.add_column(escape(column), justify="right" if column == "n" else "left")
+        grid.add_column(escape(column), justify="right" if column == "n" else "left", no_wrap=not out.is_terminal)
     for title, skill in _measured(found):
         for name in ("spearman", "kendall"):
             first = name == "spearman"

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import json
 import math
-import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.markup import escape
@@ -15,10 +14,12 @@ from rich.table import Table
 
 from foresee.cli.app import app, err, out
 from foresee.cli.options import parse_settings
+from foresee.cli.progress import ScoringProgress
 from foresee.errors import InputError
 
 if TYPE_CHECKING:
     from foresee.benchmarks.papers import Line, Page, Published
+    from foresee.benchmarks.papers.numbers import Column
 
 
 @app.command()
@@ -28,6 +29,12 @@ def paper(
     sample: Annotated[
         int | None,
         typer.Option(help="architectures per benchmark; 0 for all; by default 1000, fewer where a number is costly"),
+    ] = None,
+    benchmark: Annotated[
+        list[str] | None, typer.Option(help="only this benchmark's numbers, such as nasbench101; may be repeated")
+    ] = None,
+    row: Annotated[
+        list[str] | None, typer.Option(help="only this row, such as dextr, where rows are proxies; may be repeated")
     ] = None,
     data: Annotated[
         str | None, typer.Option(help="what the proxies look at: digits, synthetic, a .npz file, CIFAR files")
@@ -67,7 +74,7 @@ def paper(
         raise InputError(f"--tables {tables}: no such folder")
     if cache is None and out_ is not None:
         cache = out_ / "scores.sqlite"
-    progress = _Progress(show=not quiet)
+    watch = ScoringProgress(show=not quiet)
     workshop = Workshop(
         tables=tables,
         sample=sample,
@@ -80,11 +87,20 @@ def paper(
         device=device,
         cache=cache,
         bootstrap=bootstrap,
+        benchmarks=tuple(one.replace("_", "-") for one in benchmark or ()),
+        rows=tuple(one.replace("_", "-") for one in row or ()),
         space_settings=parse_settings(set_ or []),
-        observers=[progress.observe],
+        observers=[watch.observe],
     )
-    with progress:
-        page = reproduce(name, None if tables is None and sample is None else workshop)
+    try:
+        with watch:
+            page = reproduce(name, None if tables is None and sample is None else workshop)
+    except KeyboardInterrupt:
+        if cache is None:
+            err.print("[yellow]stopped[/yellow]; with --cache or --out the scores are kept", highlight=False)
+        else:
+            watch.stopped()
+        raise typer.Exit(130) from None
     if as_json:
         print(json.dumps(page.to_json(), indent=1))
     else:
@@ -131,60 +147,86 @@ def _show(page: Page) -> None:
     out.print(f"[bold]{page.name}[/bold]  {escape(page.caption)}", soft_wrap=True, highlight=False)
     where = f"{plain['document']}, {plain['where']}" if plain["where"] else plain["document"]
     out.print(where, style="dim", soft_wrap=True, highlight=False, markup=False)
-    computed = any(line.ours is not None for line in page.lines)
-    table = None if computed or page.published is None else _printed(page.published)
-    if table is not None:
-        out.print(table)
-    else:
-        for column in dict.fromkeys(line.column for line in page.lines):
+    columns = dict.fromkeys(line.column for line in page.lines)
+    computed = {line.column for line in page.lines if line.ours is not None}
+    for column in columns:
+        if column in computed:
             _column(page, column)
-    if not computed:
-        reasons = dict.fromkeys(line.reason.rpartition("; ")[2] for line in page.lines)
-        out.print(f"ours is empty: {escape('; '.join(reasons) or page.empty)}", soft_wrap=True)
-    for heading, text in (("how", page.how), ("paper", page.published.note if page.published else "")):
+    for why, empty in _by_reason(page, [column for column in columns if column not in computed]).items():
+        _empty(page, why, empty)
+    if not page.lines:
+        out.print(f"ours is empty: {escape(page.empty)}", soft_wrap=True, highlight=False)
+    said = Table.grid(padding=(0, 2, 0, 0))
+    said.add_column(style="bold", justify="right", no_wrap=True)
+    for heading, text in (
+        ("how", page.how),
+        ("paper", page.published.note if page.published else ""),
+        *(("note", note) for note in page.notes),
+        ("verdict", page.verdict),
+    ):
         if text:
-            out.print(f"[bold]{heading:>7}[/bold]  {escape(' '.join(text.split()))}", soft_wrap=True, highlight=False)
-    for note in page.notes:
-        out.print(f"[bold]   note[/bold]  {escape(note)}", soft_wrap=True, highlight=False)
-    out.print(f"[bold]verdict[/bold]  {page.verdict}", soft_wrap=True, highlight=False)
+            said.add_row(heading, escape(" ".join(text.split())))
+    out.print()
+    out.print(said, highlight=False)
 
 
-def _printed(published: Published) -> Table | None:
-    """The paper's numbers alone, as the paper has them: rows by columns; None where that is wider than the terminal."""
-    names = [column.name for column in published.columns]
-    table = _table("", *names, numbers=names)
-    group = ""
+def _by_reason(page: Page, columns: Sequence[str]) -> dict[str, list[str]]:
+    """Columns without a number of ours, by the reasons for it."""
+    found: dict[str, list[str]] = {}
+    for column in columns:
+        reasons = dict.fromkeys(line.reason.rpartition("; ")[2] for line in page.lines if line.column == column)
+        found.setdefault("; ".join(reasons), []).append(column)
+    return found
+
+
+def _empty(page: Page, why: str, columns: Sequence[str]) -> None:
+    """Why columns have no number of ours, and the paper's, as many columns side by side as fit."""
+    out.print()
+    out.print(f"ours is empty: {escape(why)}", soft_wrap=True, highlight=False)
+    if page.published is None:
+        return
+    unlimited = out.options.update(width=10_000)
+    shown: list[Column] = []
+    for column in page.published.columns:
+        if column.name not in columns:
+            continue
+        if shown and out.measure(_papers(page.published, [*shown, column]), options=unlimited).maximum > out.width:
+            out.print(_papers(page.published, shown), "")
+            shown = []
+        shown.append(column)
+    out.print(_papers(page.published, shown))
+
+
+def _papers(published: Published, columns: Sequence[Column]) -> Table:
+    """The paper's numbers alone, as the paper has them: rows by columns."""
+    names = [column.name for column in columns]
+    table, group = _table("", *names, numbers=names), ""
     for row in published.rows:
         if row.group != group:
             group = row.group
             table.add_row(f"[italic]{escape(group)}[/italic]")
-        cells = (_number(row.values[one.name], row.std.get(one.name), one.decimals) for one in published.columns)
+        cells = (_number(row.values[one.name], row.std.get(one.name), one.decimals) for one in columns)
         table.add_row(escape(row.name), *cells)
-    needed = out.measure(table, options=out.options.update(width=10_000)).maximum
-    return table if needed <= out.width else None
+    return table
 
 
 def _column(page: Page, column: str) -> None:
     """One column of the table, a line for each row: theirs, ours, what is between."""
     lines = [line for line in page.lines if line.column == column]
     counts = sorted({line.ours.n for line in lines if line.ours is not None})
-    if counts:
-        why = f"n = {counts[0]}" if len(counts) == 1 else f"n = {counts[0]} to {counts[-1]}"
-    else:
-        why = f"ours is empty: {'; '.join(dict.fromkeys(line.reason for line in lines))}"
+    many = f"n = {counts[0]}" if len(counts) == 1 else f"n = {counts[0]} to {counts[-1]}"
     out.print()
-    out.print(f"[bold]{escape(column)}[/bold]  {escape(why)}", soft_wrap=True, highlight=False)
-    ours = ("ours", "95 %", "difference", "") if counts else ()
-    table = _table("", "paper", *ours, numbers=("paper", *ours[:3]))
+    out.print(f"[bold]{escape(column)}[/bold]  {many}", soft_wrap=True, highlight=False)
+    table = _table("", "paper", "ours", "95 %", "difference", "", numbers=("paper", "ours", "95 %", "difference"))
     decimals = {one.name: one.decimals for one in page.published.columns} if page.published else {}
     remarks: dict[str, int] = {}  # long ones stand below the table, numbered
     for line in lines:
         row = escape(f"{line.group}: {line.row}" if line.group else line.row)
         mark = f"({remarks.setdefault(line.reason, len(remarks) + 1)})" if line.reason else ""
-        cells = (*_ours(line), " ".join(filter(None, (_verdict(line), mark)))) if counts else ()
-        table.add_row(row, _number(line.paper, line.spread, decimals.get(column)), *cells)
+        words = " ".join(filter(None, (_verdict(line), mark)))
+        table.add_row(row, _number(line.paper, line.spread, decimals.get(column)), *_ours(line), words)
     out.print(table)
-    for remark, number in remarks.items() if counts else ():
+    for remark, number in remarks.items():
         out.print(f"({number}) {escape(remark)}", style="dim", soft_wrap=True, highlight=False)
 
 
@@ -217,30 +259,3 @@ def _table(*columns: str, numbers: Sequence[str] = ()) -> Table:
         right = column in numbers
         table.add_column(escape(column), justify="right" if right else "left", no_wrap=right, overflow="fold")
     return table
-
-
-class _Progress:
-    """Says on standard error what is being scored: in place on a terminal, else a line now and then."""
-
-    def __init__(self, *, show: bool) -> None:
-        self._status = err.status("working") if show and err.is_terminal else None
-        self._lines = show and not err.is_terminal
-        self._printed = time.monotonic()
-
-    def __enter__(self) -> _Progress:
-        if self._status:
-            self._status.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if self._status:
-            self._status.stop()
-
-    def observe(self, event: Any) -> None:
-        """Take one event of the scoring in."""
-        words = f"scoring: {event.done} of {event.total}"
-        if self._status:
-            self._status.update(words)
-        elif self._lines and time.monotonic() - self._printed > 30:
-            self._printed = time.monotonic()
-            err.print(words, highlight=False)

@@ -1,4 +1,4 @@
-"""The live progress bar of a search: candidates, best so far, rate, time left."""
+"""Live progress on a terminal, a line now and then elsewhere: of a search, and of scoring the sample of a table."""
 
 from __future__ import annotations
 
@@ -78,3 +78,58 @@ class SearchProgress:
             return
         self._printed = now
         err.print(f"{event.done}/{event.total} scored, best {self._best}, {self._rate(event)}", highlight=False)
+
+
+class ScoringProgress:
+    """Watches the events of `scored`: a bar on a terminal, a line now and then elsewhere."""
+
+    def __init__(self, *, show: bool) -> None:
+        self._lines = show and not err.is_terminal
+        self.done = self.total = self._fresh = 0
+        self._start = self._printed = time.monotonic()
+        self._bar = Progress(
+            SpinnerColumn(),
+            TextColumn("[bold]scoring"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TextColumn("{task.fields[rate]}"),
+            console=err,
+            transient=True,
+            disable=not (show and err.is_terminal),
+        )
+        self._task: Any = None
+
+    def __enter__(self) -> ScoringProgress:
+        self._bar.__enter__()
+        self._task = self._bar.add_task("scoring", total=None, rate="")
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._bar.__exit__(None, None, None)
+
+    def observe(self, event: Event) -> None:
+        """Take one event in."""
+        self.done, self.total = event.done, event.total
+        if event.kind in ("started", "resumed"):
+            self._start, self._fresh = time.monotonic(), 0  # a table of a paper is scored in several goes
+            if event.kind == "resumed" and self._lines:
+                err.print(f"{event.done} of {event.total} are scored already", highlight=False)
+        self._fresh += event.kind in ("scored", "failed")
+        self._bar.update(self._task, completed=event.done, total=event.total, rate=self._rate())
+        now = time.monotonic()
+        if self._lines and self._fresh and (event.kind == "finished" or now - self._printed > 5):
+            self._printed = now
+            err.print(f"{event.done}/{event.total} scored{self._rate(', ')}", highlight=False)
+
+    def stopped(self) -> None:
+        """Say after how many, and that nothing is lost."""
+        after = f" after {self.done} of {self.total}; the same command goes on from there" if self.total else ""
+        err.print(f"[yellow]stopped[/yellow]{after}", highlight=False)
+
+    def _rate(self, before: str = "") -> str:
+        passed = time.monotonic() - self._start
+        if not self._fresh or passed <= 0:
+            return ""
+        rate = self._fresh / passed
+        left = f", {format_seconds((self.total - self.done) / rate)} left" if self.done < self.total else ""
+        return f"{before}{rate:.2g}/s{left}" if rate < 99 else f"{before}{rate:,.0f}/s{left}"

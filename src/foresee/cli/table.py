@@ -33,7 +33,7 @@ def info(
 ) -> None:
     """Show what is in FILE: space, architectures, targets, costs, precomputed proxies."""
     see_current_folder()
-    from foresee.benchmarks.table import load
+    from foresee.benchmarks.formats import load
 
     loaded = load(file, space=space, sha256=sha256)
     plain = describe(loaded, file)
@@ -58,10 +58,10 @@ def convert(
     writing = _writer(target)
     if target.exists() and source.exists() and target.samefile(source):
         raise InputError(f"{target}: would overwrite what is read; name another file")
-    from foresee.benchmarks.formats import read
+    from foresee.benchmarks.formats import load
 
     with err.status(f"reading {escape(str(source))}") as status:
-        made = read(source, space=space, format=format_, trust_pickle=trust_pickle)
+        made = load(source, space=space, format=format_, trust_pickle=trust_pickle)
         status.update(f"checking {len(made):,} architectures")
         made = made.checked()
         status.update(f"writing {escape(str(target))}")
@@ -190,11 +190,10 @@ def _writer(path: Path) -> Any:
         raise InputError(
             f"{path}: {'is a folder' if path.is_dir() else 'its folder does not exist'}; name a file to write"
         )
-    if path.suffix == ".npz":
-        return lambda made: made.save(path)
-    if path.name.endswith((".csv", ".csv.gz")):
-        return lambda made: made.to_csv(path)
-    raise InputError(f"{path}: a table is written as .npz, or as .csv or .csv.gz; end its name so")
+    from foresee.benchmarks.formats import writer
+
+    write = writer(path)
+    return lambda made: write(made, path)
 
 
 def _lines(path: Path) -> list[str]:
@@ -207,7 +206,7 @@ def _lines(path: Path) -> list[str]:
 def _wrote(made: Table, path: Path) -> None:
     out.print(
         f"{len(made):,} architectures of {made.space or 'an unknown space'}, {len(made.rows):,} measurements, "
-        f"{len(made.targets())} targets",
+        f"{len(made.targets())} target{'s' if len(made.targets()) != 1 else ''}",
         highlight=False,
     )
     out.print(escape(str(path)), highlight=False, soft_wrap=True)

@@ -25,28 +25,30 @@ LAYERS = (nn.Linear, nn.Conv1d, nn.Conv2d, nn.Conv3d)
     "foresee",
     needs=Needs(batch=16, backward=True),
     paper="this project; docs/default-score.md",
-    cost="1 forward + backward run of 16 samples, and three determinants per layer",
+    cost="1 forward + backward run of 16 samples, and two determinants per layer",
 )
 def foresee(probe: Probe, *, channels: int = 256, columns: int = 8) -> Tensor:
-    """In how many independent directions the layers can learn: what they read, make and are told; no labels.
+    """In how many independent directions the layers can learn, and how steadily; no labels.
 
-    Formula: sum over layers of n min(s(A), s(O), s(G)). A layer is a convolution or linear layer, once per call. A is what it
-    reads (its input), O what it makes (its output), G what it is told (the gradient by O of a random projection of the
-    network's outputs), each a matrix of channels x positions. s(X), in [0, 1], is the sphericity of the correlation matrix
-    of the channels: the geometric over the arithmetic mean of its eigenvalues, 1 where channels are independent and 0 where
-    one is a combination of others. n is the number of directions that a filter reads: the channels of its group, times the
-    square root of the positions of its kernel.
+    Formula: sum over layers of n (s(A) s(G) / (1 + F))^(1/3). A layer is a convolution or linear layer, once per call. A is
+    what it reads (its input), G what it is told (the gradient by its output of a random projection of the network's outputs),
+    each a matrix of channels x positions. s(X), in [0, 1], is the sphericity of the correlation matrix of the channels: the
+    geometric over the arithmetic mean of its eigenvalues, 1 where channels are independent and 0 where one is a combination
+    of others. n is the number of directions that a filter reads: the channels of its group, times the square root of the
+    positions of its kernel. F is how far an output moves when every weight w of the layers is off by chance, per relative
+    error: F^2 is the mean over outputs f of the sum over weights of (w df/dw)^2, taken from the same random projection.
 
     Reasons: the Fisher matrix of a layer is close to the Kronecker product of the second moments of A and G, so a layer
-    learns as evenly as these are round; O is what the layer leaves for the next one. The least of the three counts, because
-    each of them alone can stop a layer. docs/default-score.md has the reasoning, the ablation and where it falls short.
+    learns as evenly as these are round; F is the size of that matrix, with weights measured by their own size: a network
+    whose outputs jump at a touch of its weights can only be trained in small steps. Each of the three is in [0, 1], and their
+    geometric mean has no weights to choose. docs/default-score.md has the reasoning, the ablation and where it falls short.
 
     Positions are those of as few samples as give `columns` of them per channel, and s is the mean over such groups of
     samples: what a layer has to tell apart is within a sample, but the geometric mean of C eigenvalues from N positions is
     too small by about C / 2N, 6 % at 8 positions a channel, so a layer with few positions takes several samples together.
 
     Settings: `columns`; `channels` is the most channels of a layer that are compared, evenly spaced, which bounds the cost
-    of a determinant. Parts: `reads`, `makes` and `told` are the sums with s(A), s(O) and s(G) alone.
+    of a determinant. Parts: `reads` and `told` are the sums with s(A) and s(G) alone, `steady` is 1 / (1 + F).
 
     Needs 16 samples (fewer will do), no labels. BatchNorm: batch statistics. Determinants in float64.
     Draws: `projection.<shape>`.
@@ -55,45 +57,56 @@ def foresee(probe: Probe, *, channels: int = 256, columns: int = 8) -> Tensor:
     >>> net = nn.Sequential(nn.Conv2d(3, 8, 3), nn.ReLU(), nn.Conv2d(8, 8, 3), nn.Flatten(), nn.Linear(8 * 16, 10))
     >>> found = score(net, torch.randn(8, 3, 8, 8), "foresee")
     >>> found.ok, sorted(found.parts)
-    (True, ['makes', 'reads', 'told'])
+    (True, ['reads', 'steady', 'told'])
     """
     if channels < 2 or columns < 1:
         raise InputError(f"channels {channels}, columns {columns}: at least 2 channels and 1 column are needed")
-    layers = _exchanges(probe, channels, columns)
+    layers, change = _look(probe, channels, columns)
     directions = torch.tensor([layer.directions for layer in layers], dtype=torch.float64)
-    reads, makes, told = (
-        torch.stack([getattr(layer, look) for layer in layers]).cpu() for look in ("reads", "makes", "told")
-    )
-    probe.note(reads=directions @ reads, makes=directions @ makes, told=directions @ told)
-    return directions @ torch.minimum(torch.minimum(reads, makes), told)
+    reads, told = (torch.stack([getattr(layer, look) for layer in layers]).cpu() for look in ("reads", "told"))
+    steady = 1 / (1 + change.cpu())
+    probe.note(reads=directions @ reads, told=directions @ told, steady=steady)
+    return directions @ (reads * told * steady).pow(1 / 3)
 
 
 @dataclass(eq=False)
 class Exchange:
-    """One call of a layer: how many directions its filters read, and the sphericity of what goes in, out and back."""
+    """One call of a layer: how many directions its filters read, and the sphericity of what goes in and what comes back."""
 
     directions: float
     reads: Tensor
-    makes: Tensor
     told: Tensor
 
 
-def _exchanges(probe: Probe, channels: int, columns: int) -> list[Exchange]:
-    """Every call of a layer, in call order."""
+def _look(probe: Probe, channels: int, columns: int) -> tuple[list[Exchange], Tensor]:
+    """Every call of a layer, in call order; and how much an output changes when every weight is off by chance."""
     watcher = _Exchanges(channels, columns)
     with probe.contact() as network, torch.enable_grad():
         inputs = tuple(_input(part, probe) for part in probe.data[0].parts)
+        weights = _weights(network)
         with watching(network, [watcher]):
             outputs = logits_of(network(*inputs))
         if not watcher.seen:
             raise UnsupportedError("no convolution or linear layer was called: the default score looks at nothing else")
         shape = tuple(outputs.shape)
         projection = probe.draws.normal(f"projection.{'x'.join(map(str, shape))}", *shape).to(outputs)
-        sources = _sources(network, inputs)
+        sources = [*_sources(network, inputs), *weights]
         if not outputs.requires_grad or not sources:
             raise UnsupportedError("the outputs do not depend on the weights or inputs in a differentiable way")
-        torch.autograd.grad(outputs, sources, projection, allow_unused=True)
-    return watcher.seen
+        gradients = torch.autograd.grad(outputs, sources, projection, allow_unused=True)
+        found = zip(weights, gradients[len(sources) - len(weights) :], strict=True)
+        changes = [torch.linalg.vector_norm(w.detach() * g, dtype=torch.float64) for w, g in found if g is not None]
+        change = torch.stack(changes).norm() if changes else torch.zeros((), dtype=torch.float64)
+        if not outputs.isfinite().all():  # layers see correlations, and might not notice
+            change = change * torch.nan
+    return watcher.seen, change / math.sqrt(outputs.numel())
+
+
+def _weights(network: nn.Module) -> list[Tensor]:
+    """Weights of the layers, a shared one once; frozen ones too: how steady a network is does not depend on who trains it."""
+    layers = [module for module in network.modules() if isinstance(module, LAYERS)]
+    found = {id(p): p for layer in layers for p in layer.parameters() if p.ndim > 1 and not p.is_inference()}
+    return [p.requires_grad_() for p in found.values()]
 
 
 def _input(part: Tensor, probe: Probe) -> Tensor:
@@ -125,9 +138,9 @@ class _Exchanges(Watcher[list[Exchange]]):
         self._reads.append(self._look(call.module, inputs))
 
     def after(self, call: Call, output: Tensor) -> None:
-        """What it makes; and a word to the gradient that will come back, before anything is written into the output."""
-        made = self._look(call.module, output)
-        exchange = Exchange(_directions(call.module), self._reads.pop(), made, torch.zeros_like(made))
+        """A word to the gradient that will come back, before anything is written into the output."""
+        reads = self._reads.pop()
+        exchange = Exchange(_directions(call.module), reads, torch.zeros_like(reads))
         self.seen.append(exchange)
 
         def told(gradient: Tensor) -> None:

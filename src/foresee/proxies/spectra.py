@@ -64,8 +64,8 @@ def sphericity(maps: Tensor) -> Tensor:
 
     In [0, 1]: 1 where rows are uncorrelated, 0 where a row is constant or a combination of others. With no more columns than
     rows, only columns - 1 eigenvalues can be above 0, and the means are over these. What float32 cannot tell from 0 is
-    rounding of the features and no direction: that much is added to each eigenvalue, so that a determinant is never exactly
-    0. Maps with NaN or infinity give NaN.
+    rounding of the features and no direction: that much is added to each eigenvalue, so that a determinant is 0 only where
+    every row is constant. Maps with NaN or infinity give NaN.
 
     >>> sphericity(torch.tensor([[1.0, 0.0, -1.0, 0.0], [0.0, 1.0, 0.0, -1.0]])).round(decimals=6)
     tensor(1., dtype=torch.float64)
@@ -97,7 +97,7 @@ def sphericity(maps: Tensor) -> Tensor:
     scaled = scaled + _RESOLUTION * torch.eye(scaled.shape[-1], dtype=torch.float64, device=maps.device)
     root, trouble = torch.linalg.cholesky_ex(scaled)
     found = (2 * root.diagonal(dim1=-2, dim2=-1).log().sum(-1) / rank).exp()
-    return torch.where(lengths.isfinite().all(-1), torch.where(trouble == 0, found, 0.0), torch.nan)
+    return torch.where(lengths.isfinite().all(-1), torch.where((trouble == 0) & (mean > 0), found, 0.0), torch.nan)
 
 
 def for_each(formula: Callable[[Tensor], Tensor], maps: Sequence[Tensor]) -> Tensor:

@@ -5,24 +5,22 @@ Plain values first (`tell`), then one self-contained page (`render`), with the l
 
 from __future__ import annotations
 
-import json
 import math
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from foresee.benchmarks.agreement import Agreement, between
-from foresee.benchmarks.bench import BASELINES, Bench
+from foresee.benchmarks.benches import BASELINES, Bench
 from foresee.benchmarks.statistics import Correlations, Estimate
 from foresee.errors import InputError
 from foresee.quantities import format_quantity
 from foresee.report.asked import flatten
-from foresee.report.commands import shown_path
-from foresee.report.figures import Chart, Layer, scale_for, value_label
+from foresee.report.commands import sets, shown_path
+from foresee.report.figures import Chart, Layer, scale_for, value_axis, value_label
 from foresee.report.html import Drawing, drawing, number, page
 from foresee.report.info import Measure
+from foresee.report.intervals import Axis, in_words
 from foresee.runs import write_whole
 
 #: architectures whose numbers the page tells under the pointer
@@ -52,7 +50,7 @@ class BenchInfo:
     """All that the page says.
 
     `rows` come best first by Spearman. `proxy` and `baseline` are the best of either kind, where one has a correlation.
-    `axis` are the ends of the bars. `problems` are proxy, how many scores, and the reason.
+    `axis` is that of the bars. `problems` are proxy, how many scores, and the reason.
     """
 
     title: str
@@ -61,7 +59,7 @@ class BenchInfo:
     rows: tuple[Row, ...]
     proxy: Row | None
     baseline: Row | None
-    axis: tuple[float, float]
+    axis: Axis
     facts: tuple[tuple[str, str], ...]
     notes: tuple[str, ...]
     problems: tuple[tuple[str, int, str], ...]
@@ -104,7 +102,7 @@ def tell(bench: Bench) -> BenchInfo:
         rows=tuple(rows),
         proxy=next((row for row in known if not row.baseline), None),
         baseline=next((row for row in known if row.baseline), None),
-        axis=_axis(known),
+        axis=Axis.around(row.found.spearman for row in known),
         facts=(
             ("Table", Path(settings.table).name),
             ("Target", f"{settings.target} ({bench.direction} is better)"),
@@ -133,11 +131,7 @@ def render(bench: Bench) -> str:
         "bench.html",
         title=info.title,
         info=info,
-        scatters=[_scatter(bench, row, index) for index, row in enumerate(info.rows)],
-        bar=lambda estimate: bar(estimate, info.axis),
-        estimate=_words,
-        ticks=[tick for tick in (-1.0, -0.5, 0.0, 0.5, 1.0) if info.axis[0] <= tick],
-        finite=math.isfinite,
+        scatters=[_scatter(bench, row, index) for index, row in enumerate(info.rows) if row.found.n],
         hover=_hover(bench),
     )
 
@@ -164,36 +158,12 @@ def command(bench: Bench) -> str:
     words += [] if settings.threads == 1 else ["--threads", str(settings.threads)]
     words += [] if settings.device == "cpu" else ["--device", settings.device]
     words += [] if settings.bootstrap == 1000 else ["--bootstrap", str(settings.bootstrap)]
-    words += _sets({"space": settings.space_settings, **settings.proxy_settings})
+    words += sets({"space": settings.space_settings, **settings.proxy_settings})
     words += ["--out", shown_path(bench.folder) if bench.folder else "runs/bench"]
     return shlex.join(words)
 
 
-def _sets(settings: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
-    for name, values in settings.items():
-        for key, value in values.items():
-            yield from ("--set", f"{name}.{key}={json.dumps(value, default=str)}")
-
-
 # -- pictures -------------------------------------------------------------------------------------------------------------
-def _axis(rows: Sequence[Row]) -> tuple[float, float]:
-    """Ends of the bars: 1 above, and below 0 unless an interval reaches further, in steps of a tenth."""
-    lows = [value for row in rows for value in (row.found.spearman.value, row.found.spearman.low) if value == value]
-    return math.floor(10 * min([0.0, *lows])) / 10, 1.0
-
-
-def bar(estimate: Estimate, axis: tuple[float, float]) -> dict[str, float] | None:
-    """Where an interval is drawn, in percent of the axis: its left end, its width and its point. None where there is none."""
-    if math.isnan(estimate.value):
-        return None
-
-    def place(value: float) -> float:
-        return round(100 * (min(max(value, axis[0]), axis[1]) - axis[0]) / (axis[1] - axis[0]), 2)
-
-    low, high = (estimate.value if math.isnan(end) else end for end in (estimate.low, estimate.high))
-    return {"left": place(low), "width": max(place(high) - place(low), 0.4), "point": place(estimate.value)}
-
-
 def _scatter(bench: Bench, row: Row, index: int) -> Drawing:
     """Value against the table's number, one dot for each architecture; far worse ones on either side are left out."""
     matrix = bench.matrices[row.name]
@@ -203,14 +173,7 @@ def _scatter(bench: Bench, row: Row, index: int) -> Drawing:
     low, high = (-math.inf if bounds.low is None else bounds.low), (math.inf if bounds.high is None else bounds.high)
     valid = [i for i, value in enumerate(values) if math.isfinite(value)]
     shown = [i for i in valid if low <= truth[i] <= high]
-    measure = Measure(row.name, matrix.direction)
-    points = tuple(values[i] for i in shown)
-    scale = scale_for(points, measure)
-    if not scale.log:
-        factor, unit = _unit(max(map(abs, points), default=0.0))
-        points = tuple(value / factor for value in points)
-        measure = Measure(row.name + unit, matrix.direction)
-        scale = scale_for(points, measure)
+    points, measure, scale = value_axis([values[i] for i in shown], Measure(row.name, matrix.direction))
     chart = Chart(
         name=f"proxy{index}",
         text=f"{row.name} against {target.name} for {len(shown)} architectures; Spearman {row.found.spearman}",
@@ -222,23 +185,11 @@ def _scatter(bench: Bench, row: Row, index: int) -> Drawing:
         ),
         scale=scale,
     )
-    note = f"Spearman {_words(row.found.spearman)}, Kendall {_words(row.found.kendall)}."
+    note = f"Spearman {in_words(row.found.spearman)}, Kendall {in_words(row.found.kendall)}."
     cut, failed = len(valid) - len(shown), len(values) - len(valid)
     note += f" {cut} far worse in the table {'is' if cut == 1 else 'are'} left out." if cut else ""
     note += f" {failed} without a value." if failed else ""
     return drawing(row.name + (" (baseline)" if row.baseline else ""), chart, note)
-
-
-def _unit(largest: float) -> tuple[float, str]:
-    """A unit in which an axis has short numbers, and its name.
-
-    >>> _unit(1_300_000.0), _unit(0.5)
-    ((1000000.0, ' in millions'), (1.0, ''))
-    """
-    for factor, word in ((1e9, " in billions"), (1e6, " in millions"), (1e4, " in thousands")):
-        if factor <= largest < 1e13:
-            return (1e3 if factor == 1e4 else factor), word
-    return 1.0, ""
 
 
 def _hover(bench: Bench) -> dict[str, list[str]]:
@@ -255,8 +206,3 @@ def _hover(bench: Bench) -> dict[str, list[str]]:
 
 def _value(name: str, value: float) -> str:
     return format_quantity(value) if name in ("params", "macs") and math.isfinite(value) else number(value)
-
-
-def _words(estimate: Estimate) -> str:
-    """A number with its interval, with a true minus."""
-    return str(estimate).replace("-", "−")

@@ -129,3 +129,10 @@ def _option(name: str, value: object) -> list[str]:
 
 def _line(*words: str) -> str:
     return " ".join(shlex.quote(word) for word in words)
+
+
+def sets(settings: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
+    """Settings by name as `--set name.key=value` words."""
+    for name, values in settings.items():
+        for key, value in values.items():
+            yield from ("--set", f"{name}.{key}={json.dumps(value, default=str)}")

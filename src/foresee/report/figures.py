@@ -13,7 +13,7 @@ import warnings
 import xml.etree.ElementTree as ET
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -35,15 +35,20 @@ ROLES: dict[str, str] = {
 SENTINELS: dict[str, str] = {role: f"#00f0{i:02x}" for i, role in enumerate(ROLES)}
 #: width and height in points; also the view box of the SVG
 SIZE = (420.0, 270.0)
+#: of fewer values than this, none is taken for a straggler
+FEW = 8
 #: names of counts for people
 COUNT_NAMES = {"params": "params", "macs": "MACs"}
 
-Kind = Literal["dots", "line", "ring"]
+Kind = Literal["dots", "line", "ring", "bars", "straight"]
 
 
 @dataclass(frozen=True)
 class Layer:
-    """Dots, a stepped line, or rings around chosen points, in the colour of a role. `ids` name the candidates."""
+    """Dots, a stepped or a straight line, rings, or upright bars from `y` to `to`, in the colour of a role.
+
+    `ids` name the candidates.
+    """
 
     kind: Kind
     role: str
@@ -51,6 +56,7 @@ class Layer:
     y: tuple[float, ...]
     label: str
     ids: tuple[int | str, ...] = ()
+    to: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -147,14 +153,37 @@ def scale_for(values: Sequence[float], measure: Measure) -> Scale:
     warp: Callable[[float], float] = math.log10 if log else float
     merits = sorted(measure.sign * warp(v) for v in values)
     worst, top = merits[0], merits[-1]
-    low = merits[len(merits) // 20]  # at most one in twenty is left out
-    if len(merits) < 20 or low == top or top - worst < 3 * (top - low):
+    low = merits[max(1, len(merits) // 20)]  # at most one in twenty is left out, or a single one of a few
+    if len(merits) < FEW or low == top or top - worst < 3 * (top - low):
         return Scale(log)
     edge = low - 0.15 * (top - low)
     bound = measure.sign * edge
     end = 10.0**bound if log else bound
     hidden = sum(m < edge for m in merits)
     return Scale(log, end, None, hidden) if measure.sign > 0 else Scale(log, None, end, hidden)
+
+
+def value_axis(values: Sequence[float], measure: Measure) -> tuple[tuple[float, ...], Measure, Scale]:
+    """Values in a unit in which their axis has short numbers, the measure with that unit, and the axis."""
+    scale = scale_for(values, measure)
+    if scale.log:
+        return tuple(values), measure, scale
+    factor, unit = _unit(max(map(abs, values), default=0.0))
+    points = tuple(value / factor for value in values)
+    named = replace(measure, name=measure.name + unit)
+    return points, named, scale_for(points, named)
+
+
+def _unit(largest: float) -> tuple[float, str]:
+    """A unit in which an axis has short numbers, and its name.
+
+    >>> _unit(1_300_000.0), _unit(0.5)
+    ((1000000.0, ' in millions'), (1.0, ''))
+    """
+    for factor, word in ((1e9, " in billions"), (1e6, " in millions"), (1e4, " in thousands")):
+        if factor <= largest < 1e13:
+            return (1e3 if factor == 1e4 else factor), word
+    return 1.0, ""
 
 
 # -- chart to figure ------------------------------------------------------------------------------------------------------
@@ -187,6 +216,12 @@ def _draw(axes: Axes, layer: Layer, colours: Mapping[str, str], number: int) -> 
         return
     if layer.kind == "ring":
         axes.plot(layer.x, layer.y, "o", color=colour, label=label, zorder=5, ms=12, mfc="none", mew=2)
+        return
+    if layer.kind == "straight":
+        axes.plot(layer.x, layer.y, color=colour, linewidth=1, label=label, zorder=1)
+        return
+    if layer.kind == "bars":
+        axes.vlines(layer.x, layer.y, layer.to, color=colour, linewidth=1.4, label=label, zorder=1.5, alpha=0.45)
         return
     size, alpha = _dot_look(layer)
     (dots,) = axes.plot(layer.x, layer.y, "o", color=colour, label=label, zorder=2 + alpha, ms=size, mew=0, alpha=alpha)

@@ -22,6 +22,7 @@ from foresee.report.commands import commands
 from foresee.report.figures import COUNT_NAMES, Chart, progress_chart, to_svg, tradeoff_chart
 from foresee.report.graphs import Cells, draw, is_nothing, load_cells, operations
 from foresee.report.info import Entry, Info, Tradeoff, summarise
+from foresee.report.intervals import in_words
 from foresee.runs.record import Record
 from foresee.spaces.base import Space
 
@@ -117,7 +118,8 @@ def _environment() -> Environment:
         lstrip_blocks=True,
     )
     made.filters.update(quantity=format_quantity, seconds=format_seconds, number=number, date=date, ops=ops)
-    made.tests["nothing"] = is_nothing
+    made.filters["estimate"] = in_words
+    made.tests.update(nothing=is_nothing, finite=math.isfinite)
     made.globals["count_names"] = COUNT_NAMES
     return made
 

@@ -208,5 +208,5 @@ def make(name: str, work: Work, workers: int | None = None) -> Engine:
     if name == "serial":
         return Serial(work)
     if name == "processes":
-        return Processes(work, workers or os.cpu_count() or 1)
+        return Processes(work, (os.cpu_count() or 1) if workers is None else workers)
     raise UnknownNameError("engine", name, ENGINES)

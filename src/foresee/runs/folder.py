@@ -53,7 +53,7 @@ class RunFolder:
         except OSError as error:
             self.release()
             raise RunError(
-                f"{self.path}: another process is running this search; wait for it or choose another --out"
+                f"{self.path}: another process is at work in this folder; wait for it or choose another --out"
             ) from error
 
     def release(self) -> None:

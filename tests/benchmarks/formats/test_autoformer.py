@@ -7,7 +7,7 @@ import json
 import numpy as np
 import pytest
 
-from foresee.benchmarks.table import load
+from foresee.benchmarks import load
 from foresee.errors import DataError, InputError
 
 

@@ -10,7 +10,7 @@ from functools import cache
 import numpy as np
 import pytest
 
-from foresee.benchmarks.table import load
+from foresee.benchmarks import load
 from foresee.errors import DataError, InputError
 from foresee.spaces import get
 

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from tests.benchmarks.formats import writers
+from tests.properties import examples
 
 from foresee.benchmarks.formats.crc32c import crc32c, masked
 
 
-@settings(max_examples=50, deadline=None)
+@examples(50)
 @given(st.lists(st.binary(max_size=40), max_size=6))
 def test_checksums_are_those_of_the_definition(strings):
     assert crc32c(strings).tolist() == [writers.crc32c(string) for string in strings]

@@ -7,7 +7,8 @@ import gzip
 import numpy as np
 import pytest
 
-from foresee.benchmarks.table import MEAN, UNKNOWN, load
+from foresee.benchmarks import load
+from foresee.benchmarks.table import MEAN, UNKNOWN
 from foresee.errors import DataError, InputError
 
 SMALL = """architecture,metric,value,task,epochs,seed,params,proxy:zen
@@ -48,6 +49,30 @@ def test_byte_order_mark_and_windows_lines(write):
     assert load(write("\ufeffarchitecture,metric,value\r\na,acc,1\r\n")).values("acc").tolist() == [1.0]
 
 
+@pytest.mark.parametrize("mark", [";", "\t"])
+def test_other_separators(write, mark):
+    table = load(write(SMALL.replace(",", mark)))
+    assert (table.values("acc").tolist(), table.cost("params").tolist()) == ([91.0, 80.0], [100.0, 7.0])
+
+
+def test_two_columns_are_one_measurement_of_each(write):
+    table = load(write("architecture,accuracy\na,90\nb,\nc,80.5\n"), space="mlp")
+    np.testing.assert_array_equal(table.values("accuracy"), [90.0, np.nan, 80.5])
+    assert (table.space, table.targets()[0].name, dict(table.costs)) == ("mlp", "accuracy", {})
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "latin-1"])
+def test_text_in_another_encoding_is_said_to_be_none(tmp_path, encoding):
+    (tmp_path / "t.csv").write_bytes("architecture,metric,value\nü,acc,1\n".encode(encoding))
+    with pytest.raises(DataError, match="neither text in UTF-8 nor a known kind of file"):
+        load(tmp_path / "t.csv")
+
+
+def test_a_folder_is_said_to_be_one(tmp_path):
+    with pytest.raises(DataError, match="a folder; expected"):
+        load(tmp_path)
+
+
 def test_quoted_texts_with_commas(write):
     text = '"(2, 3.5, 4.0, 3, 4, 192)"'
     assert load(write(f"architecture,metric,value\n{text},acc,1\n")).architectures == ("(2, 3.5, 4.0, 3, 4, 192)",)
@@ -82,7 +107,8 @@ def test_the_space_is_read_or_stated_but_never_contradicted(write):
         ('architecture,metric,value\n"a,acc,3\n', "cannot be read as a csv file"),
         ("architecture,metric\na,acc\n", "which spell no architecture; expected architecture, metric, value"),
         ("just one line", "not a table that can be read"),
-        ("", "not a table that can be read"),
+        ("", "an empty file; expected a csv with the columns architecture, metric, value"),
+        ("architecture;metric;value\na;acc;79,5\n", "row 2: value is '79,5', expected a number with a point"),
     ],
 )
 def test_a_mistake_names_the_row_and_what_to_do(write, text, message):

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from tests.benchmarks.formats import writers
 
-from foresee.benchmarks.table import load
+from foresee.benchmarks import load
 from foresee.errors import DataError, InputError
 
 MATRIX, OPS = "011001000", "input,conv3x3-bn-relu,output"

@@ -8,8 +8,8 @@ import types
 
 import pytest
 
+from foresee.benchmarks import load
 from foresee.benchmarks.formats import nasbench301
-from foresee.benchmarks.table import load
 from foresee.errors import DataError, InputError, MissingExtraError
 from foresee.spaces import get
 from foresee.spaces.darts.text import to_config, to_pairs

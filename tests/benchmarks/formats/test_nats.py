@@ -8,9 +8,9 @@ import torch
 from tests.benchmarks.formats import writers
 from tests.benchmarks.formats.writers import CELLS_201
 
+from foresee.benchmarks import load
 from foresee.benchmarks.formats import pickles
 from foresee.benchmarks.formats.base import File
-from foresee.benchmarks.table import load
 from foresee.errors import DataError, InputError
 
 

@@ -9,9 +9,9 @@ import zipfile
 import numpy as np
 import pytest
 
+from foresee.benchmarks import load, save
 from foresee.benchmarks.formats import own
 from foresee.benchmarks.formats.collect import Collector
-from foresee.benchmarks.table import load
 from foresee.errors import DataError
 
 
@@ -20,7 +20,7 @@ def path(tmp_path):
     collector = Collector("a file", "")
     collector.measure(collector.new("a"), 1.0, "acc")
     collector.measure(collector.new("bcd"), 2.0, "acc")
-    collector.table().save(tmp_path / "t.npz")
+    save(collector.table(), tmp_path / "t.npz")
     return tmp_path / "t.npz"
 
 

@@ -11,9 +11,9 @@ import torch
 from tests.benchmarks.formats import writers
 from tests.benchmarks.formats.writers import CELLS_201
 
-from foresee.benchmarks.formats import pickles, read
+from foresee.benchmarks import load
+from foresee.benchmarks.formats import pickles
 from foresee.benchmarks.formats.base import File
-from foresee.benchmarks.table import load
 from foresee.errors import DataError
 
 
@@ -59,12 +59,12 @@ def test_even_a_trusted_pickle_runs_nothing_of_its_own(tmp_path):
 def test_a_child_hands_back_the_table(tmp_path):
     path = tmp_path / "NATS-tss.pickle.pbz2"
     writers.write_pbz2(path, writers.api_file(CELLS_201, {"12": (12, (777,))}))
-    table = read(path, trust_pickle=True)
+    table = load(path, trust_pickle=True)
     assert table.architectures == CELLS_201
     assert (table.source, table.sha256) == (path.name, File(path).sha256)
     (tmp_path / "bad.pth").write_bytes(pickle.dumps({"a": 1}))
     with pytest.raises(DataError, match=r"bad.pth: holds a; expected NAS-Bench-201"):
-        read(tmp_path / "bad.pth", trust_pickle=True)
+        load(tmp_path / "bad.pth", trust_pickle=True)
 
 
 def test_a_child_that_dies_is_one_error(tmp_path, monkeypatch):
@@ -72,7 +72,7 @@ def test_a_child_that_dies_is_one_error(tmp_path, monkeypatch):
     path.write_bytes(pickle.dumps({}))
     monkeypatch.setattr(pickles.sys, "executable", "/bin/false")
     with pytest.raises(DataError, match="the process that read it died"):
-        read(path, trust_pickle=True)
+        load(path, trust_pickle=True)
 
 
 @pytest.mark.parametrize("content", [b"\x80\x04", b"\x80\x04K\x01", b"\x80\x04]q\x00(K\x01", b"BZh91AY&SY"])

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from tests.benchmarks.formats import writers
+from tests.properties import examples
 
 from foresee.benchmarks.formats import records as module
 from foresee.benchmarks.formats.records import records
 
 
-@settings(max_examples=20, deadline=None)
+@examples(20)
 @given(contents=st.lists(st.binary(max_size=50), max_size=9), batch=st.integers(1, 4))
 def test_framing(tmp_path_factory, contents, batch):
     path = tmp_path_factory.mktemp("r") / "r"

@@ -8,7 +8,7 @@ import random
 import numpy as np
 import pytest
 
-from foresee.benchmarks.table import load
+from foresee.benchmarks import load
 from foresee.errors import DataError, InputError
 from foresee.spaces import get
 from foresee.spaces.darts.text import to_pairs

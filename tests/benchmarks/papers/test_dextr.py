@@ -90,7 +90,22 @@ def test_share_of_layers_by_hooks():
     plain = Evaluation(settings)
     plain.candidate = lambda text: type("Made", (), {"build": staticmethod(lambda: _unhooked(network))})()
     assert 0 < np.mean(seen) < 1
-    assert dextr.unit_share(plain, CELL) == pytest.approx(np.mean(seen))
+    # three cells, in each of which node 2 and node 3 have a sum with `none` in it: one and two of them
+    assert dextr.unit_layers(plain, CELL) == (sum(seen), len(seen), 3 * (1 + 2))
+
+
+@pytest.mark.parametrize("shape", [(3, 7), (7, 3), (4, 4), (5, 1)])
+def test_reaching_one_is_what_all_singular_values_say(shape):
+    """Also where rows and columns are shorter than 1 and all entries together longer: there it has to be computed."""
+    for seed in range(40):
+        matrix = torch.randn(shape, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
+        largest = 0.505 + seed / 40
+        matrix *= largest / torch.linalg.svdvals(matrix)[0]
+        assert dextr.reaches_one(matrix) == (largest >= 1)
+    assert not dextr.reaches_one(torch.zeros(shape, dtype=torch.float64))
+    nearly = torch.eye(3, dtype=torch.float64) * (1 - 1e-12)
+    assert not dextr.reaches_one(nearly)
+    assert dextr.reaches_one(torch.full((2, 2), 0.5, dtype=torch.float64) + 1e-12)
 
 
 def _unhooked(network):

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from scipy.stats import kendalltau, pearsonr, spearmanr
 
+from foresee.benchmarks import save
 from foresee.benchmarks.papers import Measured, Sample, Workshop, guarantees, reproduce
 from foresee.benchmarks.papers.base import load_all
 from foresee.benchmarks.papers.bound import choose
@@ -53,7 +54,8 @@ def save_tables(folder):
         texts = cells(space, 30)
         test = np.array([made_up("truth", text, 80, 95) for text in texts])
         short = np.array([made_up("short", text, 40, 80) for text in texts]) + test
-        table(space, {("test_acc", 200): test, ("val_acc", 12): short}, texts).save(folder / f"{space}.npz")
+        made = table(space, {("test_acc", 200): test, ("val_acc", 12): short}, texts)
+        save(made, folder / f"{space}.npz")
 
 
 @pytest.fixture
@@ -169,6 +171,17 @@ def test_table_7_5_is_the_correlation_of_each_bound_with_the_error(coefficient, 
             assert ("ranked last" in line.reason) == bool(np.isinf(bound).any())
 
 
+def test_what_the_choice_of_mu_and_nu_is_worth_stands_beside(pages):
+    found = lines(pages("thesis-table-7.5")[0])
+    for name in guarantees.METRICS:
+        for column in (f"{name}:spearman", f"{name}:kendall"):
+            without = found["nasbench201-cifar10/realizable + kappa", column].ours.value
+            line = found["nasbench201-cifar10/non-realizable", column]
+            assert f"{without:.2f} with mu = 0" in line.reason
+            assert "with mu and nu of the judged errors, as in the thesis" in line.reason
+            assert "mu" not in found["nasbench201-cifar10/realizable", column].reason
+
+
 @pytest.mark.parametrize("coefficient", ["pearson", "spearman", "kendall"])
 def test_table_7_4_is_between_two_metrics(coefficient, pages):
     page, workshop = pages("thesis-table-7.4")
@@ -208,7 +221,7 @@ def test_what_each_table_varies(pages):
     assert seen("7.10", "m_trace") == {(size, 16, "lecun") for size in (4, 8, 16, 32, 64)}
     assert seen("7.10", "ntk_cond:hnas") == {(size, 4, "lecun") for size in (4, 8, 16, 32, 64)}
     assert seen("7.11", "grad_norm") == {(64, width, "lecun") for width in (4, 8, 16, 32)}
-    assert seen("7.11", "ntk_cond:hnas") == {(16, width, "lecun") for width in (4, 8, 16, 32)}
+    assert seen("7.11", "ntk_cond:hnas") == {(64, 4, "lecun"), *((16, width, "lecun") for width in (4, 8, 16, 32))}
     assert {one.space_settings["variant"] for one in pages("thesis-table-7.1")[1].asked_for} == {"reference"}
 
 
@@ -258,7 +271,7 @@ def test_half_of_the_sample_within_limits_is_seen(size, seen):
 def test_mu_and_nu_are_not_chosen_by_what_is_judged(tmp_path, workshop):
     texts = cells("nasbench201", 8)
     only = table("nasbench201", {("val_acc", 12): np.arange(8.0)}, texts)
-    only.save(tmp_path / "only.npz")
+    save(only, tmp_path / "only.npz")
     (tmp_path / "nasbench201.npz").unlink()
     found = lines(reproduce("thesis-table-7.5", workshop))
     assert "is what the table is judged on" in found["nasbench201-cifar10/non-realizable", "snip:spearman"].reason

@@ -8,13 +8,14 @@ from scipy import stats
 
 from foresee.benchmarks.papers.base import Unavailable
 from foresee.benchmarks.papers.samples import BENCHMARKS
-from foresee.benchmarks.papers.workshop import Asked, Measured, Workshop, correlation_cells
+from foresee.benchmarks.papers.workshop import Asked, Made, Measured, Workshop, correlation_cells
 from foresee.benchmarks.tasks import NETWORKS
 from foresee.errors import RunError, UnknownNameError
 from foresee.searchers.evaluation import Evaluation
 from foresee.searchers.settings import SearchSettings
 
 SIZES = ("8:8:8:8:8", "8:16:8:16:8", "16:8:8:8:24", "8:8:24:8:16", "24:8:8:8:8")
+OPS = ("none", "skip_connect", "nor_conv_1x1", "nor_conv_3x3", "avg_pool_3x3")
 TRUTH = (70.0, 80.0, 75.0, 78.0, 71.0)
 
 
@@ -178,6 +179,37 @@ def test_what_else_is_known_of_a_cell(tables):
     assert workshop.sampled("nasbench201-cifar10", targets=["val_acc_cifar10"]).target == "val_acc_cifar10"
 
 
+def test_between_two_proxies_that_others_computed(tables):
+    cells = [f"|nor_conv_1x1~0|+|none~0|skip_connect~1|+|none~0|{op}~1|nor_conv_1x1~2|" for op in OPS]
+    snip, grasp = (1.0, 2.0, 3.0, "", 5.0), (-1.0, 3.0, -2.0, 4.0, 9.0)
+    rows = [f"{place},{cell},{snip[place]},{grasp[place]},{90 + place}" for place, cell in enumerate(cells)]
+    (tables / "suite.csv").write_text("\n".join(["index,arch_str,snip,grasp,test_acc_cifar10", *rows]) + "\n")
+    workshop = shop(tables)
+    sample = workshop.sampled("nasbench201-cifar10")
+    with_sign = stats.pearsonr([1, 2, 3, 5], [-1, 3, -2, 9]).statistic
+    without = stats.pearsonr([1, 2, 3, 5], [1, 3, 2, 9]).statistic
+    assert workshop.by_others(sample, ["snip", "grasp"], "pearson").startswith(f"{with_sign:.2f} by the values")
+    words = workshop.by_others(sample, ["snip", "grasp"], "pearson", unsigned=["grasp"])
+    assert words == f"{without:.2f} by the values in the table, n = 4"
+    assert workshop.by_others(sample, ["snip", "m_trace"], "pearson") == ""
+
+
+def test_benchmarks_and_rows_that_were_not_asked_for(tables):
+    rows = {"params": Asked("params"), "minus": Made(("params",), lambda one: Measured(-one.values)), "x": Asked("x")}
+    workshop = shop(tables, benchmarks=["nats-sss-cifar10"], rows=["minus"])
+    with pytest.raises(Unavailable, match="--benchmark"):
+        workshop.sampled("nasbench201-cifar10")
+    cells = {cell.row: cell for cell in correlation_cells(workshop, "nats-sss-cifar10", rows)}
+    assert cells["minus"].estimate is not None, "made of a row that was not asked for"
+    assert all(cells[row].estimate is None and "--row" in cells[row].reason for row in ("params", "x"))
+    for changes in ({"benchmarks": ["nasbench101"]}, {"rows": ["other"]}):
+        left_out = list(correlation_cells(shop(tables, **changes), "nats-sss-cifar10", rows))
+        assert [cell.row for cell in left_out] == list(rows)
+        assert all(cell.estimate is None and "not asked for" in cell.reason for cell in left_out)
+    with pytest.raises(UnknownNameError, match="nasbench101"):
+        shop(tables, benchmarks=["nasbench-101"])
+
+
 def double(evaluation, text, factor):
     if text == SIZES[1] and factor == 0:
         raise ValueError("cannot look")
@@ -195,7 +227,7 @@ def test_each_keeps_the_order_and_says_what_failed(tables):
 def test_rows_can_be_made_of_rows(tables):
     rows = {
         "params": Asked("params"),
-        "minus": lambda found: Measured(-found["params"].values),
+        "minus": Made(("params",), lambda params: Measured(-params.values)),
         "hidden": Asked("macs"),
     }
     cells = list(correlation_cells(shop(tables, sample=0), "nats-sss-cifar10", rows, hidden=("hidden",)))

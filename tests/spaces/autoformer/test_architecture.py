@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from tests.properties import examples
 
 from foresee.errors import InputError
 from foresee.spaces.autoformer import Architecture, AutoFormerTiny
@@ -22,7 +23,7 @@ def architectures(draw):
     return Architecture(draw(st.integers(2, 700)), tuple(mlp), tuple(heads))
 
 
-@settings(max_examples=50, deadline=None)
+@examples(50)
 @given(architectures())
 def test_text_round_trip(one):
     assert parse(str(one)) == one

@@ -6,8 +6,9 @@ import random
 
 import networkx as nx
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from tests.properties import examples
 
 from foresee.errors import InputError, UnknownNameError
 from foresee.spaces.darts.cells import (
@@ -67,7 +68,7 @@ def isomorphic(first: Cell, second: Cell) -> bool:
     )
 
 
-@settings(max_examples=50, deadline=None)
+@examples(50)
 @given(st.integers(0, 2**32), st.integers(1, 6))
 def test_normal_form_forgets_numbering_and_order(seed, nodes):
     rng = random.Random(seed)

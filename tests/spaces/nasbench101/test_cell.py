@@ -6,8 +6,9 @@ import random
 import networkx
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from tests.properties import examples
 
 from foresee.errors import InputError, UnknownNameError
 from foresee.spaces.nasbench101 import OPS, Architecture, NASBench101, published_hash
@@ -98,7 +99,7 @@ def test_parts_are_checked():
 
 # -- matrices -------------------------------------------------------------------------------------------------------------
 @given(SEEDS)
-@settings(max_examples=30, deadline=None)
+@examples(30)
 def test_matrix_round_trips(seed: int):
     cell = raw_cell(seed)
     matrix, ops = cell.spec()
@@ -151,7 +152,7 @@ def test_hash_of_numpy_numbers():
 
 
 @given(SEEDS)
-@settings(max_examples=50, deadline=None)
+@examples(50)
 def test_isomorphic_cells_are_one(seed: int):
     cell = raw_cell(seed)
     other = renumbered(cell, random.Random(seed))

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from tests.properties import examples
 
 from foresee.errors import InputError
 from foresee.seeds import stream
@@ -20,7 +21,7 @@ TWO = "linear2d:256@0 linear3d:48@0 interact / dot:16@0,1 transformer:16@1 pair@
     st.sampled_from([NASRecSmall, NASRecFull]),
     st.sampled_from(["uniform", "published"]),
 )
-@settings(max_examples=40, deadline=None)
+@examples(40)
 def test_text_round_trip(seed, kind, sampling):
     architecture = kind(sampling=sampling).sample(stream(seed))
     assert Architecture.parse(str(architecture)) == architecture

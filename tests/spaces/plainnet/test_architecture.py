@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from tests.properties import examples
 
 from foresee.errors import InputError, UnknownNameError
 from foresee.spaces.plainnet.architecture import (
@@ -33,7 +34,7 @@ def blocks(draw):
     return Block(kind, draw(NUMBERS), draw(NUMBERS), draw(st.integers(1, 2)), bottleneck, draw(st.integers(1, 9)))
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(st.lists(blocks(), min_size=1, max_size=6))
 def test_text_round_trip(made):
     one = chained(made)

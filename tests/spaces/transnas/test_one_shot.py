@@ -1,4 +1,4 @@
-"""The micro space's one-shot network with every head; what it computes otherwise is in `test_four_nodes`."""
+"""The micro space's one-shot network with every head; what it computes otherwise is in `four_nodes/test_one_shot`."""
 
 from __future__ import annotations
 

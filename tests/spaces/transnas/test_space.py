@@ -6,8 +6,9 @@ import random
 from collections import Counter
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from tests.properties import examples
 
 from foresee.errors import InputError, UnsupportedError
 from foresee.spaces import get
@@ -101,7 +102,7 @@ def test_macro_samples_are_uniform():
         assert abs(lengths[length] / 4000 - expected[length] / 3256) < 0.03
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(st.integers(0, 2**32))
 def test_mutations_change_one_choice(seed):
     rng = random.Random(seed)
@@ -123,7 +124,7 @@ def test_every_skeleton_has_a_neighbour():
         assert MACRO.mutate(one, rng) != one
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(st.integers(0, 2**32))
 def test_children(seed):
     rng = random.Random(seed)

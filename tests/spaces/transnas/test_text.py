@@ -7,11 +7,12 @@ import gzip
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from tests.properties import examples
 
 from foresee.errors import InputError
-from foresee.spaces.nasbench201 import EDGES
+from foresee.spaces.four_nodes import EDGES
 from foresee.spaces.transnas.text import (
     OPS,
     MacroArchitecture,
@@ -32,7 +33,7 @@ def test_texts_are_the_benchmarks():
     assert MacroArchitecture.parse("64-2311-basic").modules == "2311"
 
 
-@settings(max_examples=50, deadline=None)
+@examples(50)
 @given(micro)
 def test_round_trips(one):
     assert MicroArchitecture.parse(str(one)) == one

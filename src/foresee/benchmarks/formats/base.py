@@ -99,18 +99,24 @@ class File:
         return self.first_text.lstrip()[:1] in ("[", "{")
 
     @cached_property
+    def separator(self) -> str:
+        """What stands between a csv's columns: a comma, or a semicolon or tab where its first line has none; else nothing."""
+        line = self.first_text.partition("\n")[0]
+        return next((mark for mark in ",;\t" if mark in line), "")
+
+    @cached_property
     def header(self) -> tuple[str, ...]:
         """Names of a csv's columns; empty where it is none."""
         line = self.first_text.partition("\n")[0]
-        if self.is_json or not line or "," not in line:
+        if self.is_json or not self.separator:
             return ()
-        return tuple(name.strip() for name in next(csv.reader([line.rstrip("\r")])))
+        return tuple(name.strip() for name in next(csv.reader([line.rstrip("\r")], delimiter=self.separator)))
 
     @cached_property
     def columns(self) -> dict[str, tuple[str, ...]]:
         """The texts of a csv, by column."""
         with reading(self.where, "a csv file"):
-            lines = csv.reader(io.StringIO(self._text()), strict=True)
+            lines = csv.reader(io.StringIO(self._text()), delimiter=self.separator or ",", strict=True)
             names = [name.strip() for name in next(lines)]
             twice = {name for name in names if names.count(name) > 1}
             if twice:
@@ -132,7 +138,10 @@ class File:
             try:
                 values[row] = float(text) if text.strip() else math.nan
             except ValueError:
-                raise DataError(f"{self.where}, row {row + 2}: {name} is {text[:40]!r}, expected a number") from None
+                point = " with a point" if "," in text else ""
+                raise DataError(
+                    f"{self.where}, row {row + 2}: {name} is {text[:40]!r}, expected a number{point}"
+                ) from None
         wrong = [row for row in np.flatnonzero(~np.isfinite(values)).tolist() if self.columns[name][row].strip()]
         if measured and wrong:
             text = self.columns[name][wrong[0]]

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from foresee.benchmarks.table import UNKNOWN, Floats, Rows, Table
+from foresee.benchmarks.table import MEAN, UNKNOWN, Floats, Rows, Table
 from foresee.errors import DataError, InputError
 
 #: (metric, task, epochs, seed)
@@ -66,7 +66,7 @@ class Collector:
         """A column aligned with the architectures, NaN where nothing was measured."""
         places = np.flatnonzero(~np.isnan(values))
         if (metric, task, epochs, seed) in self._columns:
-            raise DataError(f"{self.where}: two columns hold {metric} {task}, {epochs} epochs, seed {seed}; keep one")
+            raise DataError(f"{self.where}: two columns hold {_named(metric, task, epochs, seed)}; keep one")
         if len(places):
             self._columns[metric, task, epochs, seed] = _arrays(places, values)
 
@@ -107,7 +107,7 @@ class Collector:
         metrics = tuple(dict.fromkeys(metric for metric, _, _, _ in self._columns))
         parts: dict[str, list[Any]] = {name: [] for name in Rows.TYPES}
         for (metric, task, epochs, seed), (places, values) in self._columns.items():
-            self._check_once(places, f"{metric} {task}, {epochs} epochs, seed {seed}")
+            self._check_once(places, _named(metric, task, epochs, seed))
             codes = {"task": tasks.index(task), "metric": metrics.index(metric), "epochs": epochs, "seed": seed}
             parts["architecture"].append(np.frombuffer(places, np.int32))
             parts["value"].append(np.frombuffer(values, np.float64))
@@ -168,3 +168,11 @@ def check_space(where: str, found: str, asked: str | None) -> None:
 
 def _arrays(places: Any, values: Floats) -> tuple[array[int], array[float]]:
     return array("i", places.astype(np.int32).tobytes()), array("d", values[places].astype(np.float64).tobytes())
+
+
+def _named(metric: str, task: str, epochs: int, seed: int) -> str:
+    """A column in words, without what is not known of it."""
+    words = [f"{metric} {task}".strip()]
+    words += [f"{epochs} epochs"] if epochs != UNKNOWN else []
+    words += [f"seed {seed}"] if seed != MEAN else []
+    return ", ".join(words)

@@ -198,6 +198,9 @@ def nearest(file: File) -> str:
     if close:
         layout = min(close, key=lambda one: len(set(one.needs) - there))
         missing = ", ".join(sorted(set(layout.needs) - there))
-        return f"a csv like that of {layout.name}, but column {missing} is missing"
+        return (
+            f"a csv like that of {layout.name}, but column {missing} is missing; a table of your own has the columns "
+            "architecture, metric, value"
+        )
     shown = ", ".join(file.header[:6]) + (", ..." if len(file.header) > 6 else "")
     return f"a csv with the columns {shown}, which spell no architecture; expected architecture, metric, value"

@@ -1,4 +1,4 @@
-"""A plain long csv: your own measurements in the simplest form, and what `Table.to_csv` writes.
+"""A plain long csv: your own measurements in the simplest form, and what `save` writes under a name in `.csv` or `.csv.gz`.
 
     architecture,metric,value,task,epochs,seed,params,proxy:synflow
     |nor_conv_3x3~0|+...,test_acc,93.1,cifar10,200,0,802426,83.0
@@ -6,7 +6,8 @@
 
 `architecture`, `metric` and `value` are needed. `task`, `epochs` and `seed` may be missing or empty; an empty seed is a
 mean. Any other column is a cost, or with `proxy:` before it a precomputed proxy, written on any one row of its architecture.
-A row without metric and value only states those. `space` and `space_settings` (JSON) are written on the first row.
+A row without metric and value only states those. A csv of two columns, `architecture` and one more, holds one measurement of
+each architecture, named by that column. `space` and `space_settings` (JSON) are written on the first row.
 """
 
 from __future__ import annotations
@@ -27,6 +28,8 @@ from foresee.errors import DataError
 
 NEEDED = ("architecture", "metric", "value")
 _KNOWN = (*NEEDED, "task", "epochs", "seed", "space", "space_settings")
+#: second columns that mean another kind of csv: half of a long one, or predictions of NAS-Bench-301
+_ELSEWHERE = {*_KNOWN, "prediction", "predicted_accuracy", "val_accuracy"}
 _PROXY = "proxy:"
 
 
@@ -38,11 +41,13 @@ def read(file: File, space: str | None) -> Table:
         check_space(file.where, named, space)
     collector = Collector(file.where, named or space or "", _settings(file))
     places = [collector.place(text.strip()) for text in columns["architecture"]]
-    values = file.numbers("value", measured=True)
+    single = _single(file)
+    metrics = (single,) * len(places) if single else columns["metric"]
+    values = file.numbers(single or "value", measured=True)
     epochs, seeds = _whole(file, "epochs", UNKNOWN), _whole(file, "seed", MEAN)
     tasks = columns.get("task", ("",) * len(places))
-    for row, (place, metric, task) in enumerate(zip(places, columns["metric"], tasks, strict=True)):
-        if np.isnan(values[row]) and not metric.strip():
+    for row, (place, metric, task) in enumerate(zip(places, metrics, tasks, strict=True)):
+        if np.isnan(values[row]) and (single or not metric.strip()):
             continue
         if np.isnan(values[row]) or not metric.strip():
             raise DataError(
@@ -50,7 +55,7 @@ def read(file: File, space: str | None) -> Table:
             )
         collector.measure(place, float(values[row]), metric.strip(), task.strip(), epochs[row], seeds[row])
     for name in columns:
-        if name not in _KNOWN:
+        if name not in (*_KNOWN, single):
             numbers = file.numbers(name, measured=False)
             for row in np.flatnonzero(~np.isnan(numbers)).tolist():
                 if name.startswith(_PROXY):
@@ -58,6 +63,12 @@ def read(file: File, space: str | None) -> Table:
                 else:
                     collector.cost(places[row], name, float(numbers[row]))
     return collector.table()
+
+
+def _single(file: File) -> str:
+    """The one measurement that a csv of two columns holds; empty where it is another kind of csv."""
+    names = set(file.header) - {"architecture"}
+    return names.pop() if len(file.header) == 2 and len(names) == 1 and not names & _ELSEWHERE else ""
 
 
 def _stated(file: File, name: str) -> str:
@@ -139,5 +150,8 @@ def _number(value: float) -> str:
 
 
 FORMAT = Format(
-    "csv", "a long csv (architecture, metric, value, ...)", lambda file: set(NEEDED) <= set(file.header), read
+    "csv",
+    "a long csv (architecture, metric, value, ...)",
+    lambda file: set(NEEDED) <= set(file.header) or bool(_single(file)),
+    read,
 )

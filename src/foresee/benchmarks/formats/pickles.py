@@ -17,13 +17,14 @@ import subprocess
 import sys
 import tempfile
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO, ClassVar
 
 import numpy as np
 
+from foresee.benchmarks.formats import nats, own, transnas
 from foresee.benchmarks.formats.base import File, Format, reading
 from foresee.benchmarks.table import Table
 from foresee.errors import DataError, ForeseeError
@@ -119,8 +120,6 @@ def _opened(path: Path) -> Iterator[BinaryIO]:
 # -- what is in it ------------------------------------------------------------------------------------------------------
 def read(file: File, space: str | None) -> Table:
     """The table of a benchmark's pickle, or of a folder with one file for each architecture. Only in the child."""
-    from foresee.benchmarks.formats import nats, transnas
-
     if file.path.is_dir():
         return nats.read(file, _folder(file.path), space)
     plain = load_plain(file.path)
@@ -161,14 +160,14 @@ FORMAT = Format(
 
 
 # -- the child ----------------------------------------------------------------------------------------------------------
-def in_child(file: File, space: str | None, load: Callable[[Path], Table]) -> Table:
-    """Read a pickle in another process; `load` reads the table it hands back."""
+def in_child(file: File, space: str | None) -> Table:
+    """Read a pickle in another process, which hands back the table in our own form."""
     with tempfile.TemporaryDirectory(prefix="foresee-") as folder:
         result = Path(folder) / "table.npz"
         command = [sys.executable, "-P", "-m", __name__, str(file.path.resolve()), str(result), space or ""]
         done = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL, check=False)  # noqa: S603
         if done.returncode == 0:
-            return load(result)
+            return own.read(File(result), None)
         said = done.stderr.strip().splitlines()
         if done.returncode == 2 and said:
             raise DataError(said[-1])
@@ -182,7 +181,7 @@ def main(arguments: list[str]) -> int:
     """The child: read, write the table in our own form; a mistake is one line and exit code 2."""
     path, result, space = arguments
     try:
-        read(File(Path(path)), space or None).save(result)
+        own.write(read(File(Path(path)), space or None), Path(result))
     except ForeseeError as error:
         print(" ".join(str(error).split()), file=sys.stderr)
         return 2

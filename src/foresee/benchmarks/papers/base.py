@@ -83,24 +83,36 @@ Compute: TypeAlias = "Callable[[Workshop], Iterator[Found]]"
 
 @dataclass(frozen=True)
 class Reproduction:
-    """A table or figure that is computed here. `judged` is False where ours cannot be of the paper's own networks."""
+    """A table or figure that is computed here.
+
+    `judged` is False where ours cannot be of the paper's own networks; `by_row` is True where rows are proxies, of which some
+    can be asked for.
+    """
 
     name: str
     caption: str
     compute: Compute
     judged: bool = True
+    by_row: bool = False
 
     @property
     def how(self) -> str:
         """How it is measured: the function's docstring."""
         return inspect.getdoc(self.compute) or ""
 
+    def check_rows(self, asked: Iterable[str]) -> None:
+        """Raise, before any work, for rows that cannot be asked for."""
+        for row in asked:
+            if not self.by_row:
+                raise InputError(f"row {row}: {self.name} is computed as a whole; leave out --row")
+            numbers.published(self.name).row(row)
+
 
 reproductions: dict[str, Reproduction] = {}
 
 
 def reproduction(
-    name: str, *, also: Iterable[str] = (), caption: str = "", judged: bool = True
+    name: str, *, also: Iterable[str] = (), caption: str = "", judged: bool = True, by_row: bool = False
 ) -> Callable[[Compute], Compute]:
     """Register how a table is computed; `also` names copies of it in other documents, `caption` a figure without numbers."""
 
@@ -111,7 +123,7 @@ def reproduction(
                 raise InputError(f"{each} has no published numbers: say what it shows (caption=...)")
             if each in reproductions:
                 raise InputError(f"{each} is registered already")
-            reproductions[each] = Reproduction(each, words, compute, judged)
+            reproductions[each] = Reproduction(each, words, compute, judged, by_row)
         return compute
 
     return decorate
@@ -264,6 +276,8 @@ class Page:
 def reproduce(name: str, workshop: Workshop | None = None, on_found: Callable[[Found], None] | None = None) -> Page:
     """Compute a table or figure in the workshop; without one, or where it is not computed here, the paper's alone."""
     published, known = find(name)
+    if known and workshop:
+        known.check_rows(workshop.rows)
     found: list[Found] = []
     for one in known.compute(workshop) if known and workshop else ():
         found.append(one)

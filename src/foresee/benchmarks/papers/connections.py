@@ -13,6 +13,7 @@ from foresee.benchmarks.papers.guarantees import (
     FURTHER,
     METRICS,
     SIZE,
+    UNSIGNED,
     WRITTEN,
     asked,
     base,
@@ -50,7 +51,7 @@ def table_7_4(workshop: Workshop) -> Iterator[Found]:
 
     Grad, SNIP, GraSP (without its sign), Fisher, SynFlow are zero-cost-nas' forms, as in the thesis' own code; the
     rows m-grad, m-snip, m-grasp are Eq. 7.2 and 7.3 as they stand and have no number in the thesis. 64 samples
-    (M_Trace and M_KNAS 16, m-grasp 8), 16 channels, LeCun's weights; all metrics look at the same images.
+    (M_Trace and M_KNAS 16, m-grasp 4), 16 channels, LeCun's weights; all metrics look at the same images.
     """
     for benchmark in ("nasbench101", "nasbench201-cifar10"):
         columns: dict[str, Coefficient] = {f"{benchmark}:{one}": one for one in ("pearson", *COEFFICIENTS)}
@@ -64,8 +65,11 @@ def table_7_4(workshop: Workshop) -> Iterator[Found]:
         wanted = {name: asked(proxy) for name, proxy in (METRICS | FURTHER | WRITTEN).items()}
         found = metrics(workshop, sample, wanted)
         for row, (a, b) in rows.items():
+            proxies = [wanted[name].proxy for name in (a, b)]
             for column, coefficient in columns.items():
-                yield Cell(row, column, *between(workshop, found[a], found[b], coefficient))
+                estimate, words = between(workshop, found[a], found[b], coefficient)
+                others = workshop.by_others(sample, proxies, coefficient, unsigned=UNSIGNED)
+                yield Cell(row, column, estimate, "; ".join(filter(None, (words, others))))
 
 
 @reproduction("thesis-figure-7.2")

@@ -9,8 +9,9 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from foresee.benchmarks.formats import load
 from foresee.benchmarks.papers.base import Unavailable
-from foresee.benchmarks.table import Table, load
+from foresee.benchmarks.table import Table
 from foresee.errors import ForeseeError, UnknownNameError
 
 Floats = NDArray[np.float64]
@@ -35,7 +36,7 @@ BENCHMARKS: dict[str, Benchmark] = {
     "nasbench201-cifar10": _trained("nasbench201", "cifar10"),
     "nasbench201-cifar100": _trained("nasbench201", "cifar100"),
     "nasbench201-imagenet16": _trained("nasbench201", "imagenet16"),
-    "nasbench301": Benchmark("darts", "cifar10", ("val_accuracy", "val_acc_cifar10", "val_acc")),
+    "nasbench301": Benchmark("darts", "cifar10", ("val_acc_cifar10", "val_acc")),
     "nats-sss-cifar10": _trained("nats_size", "cifar10"),
     "nats-sss-cifar100": _trained("nats_size", "cifar100"),
     "nats-sss-imagenet16": _trained("nats_size", "imagenet16"),
@@ -98,21 +99,29 @@ def choose(tables: Sequence[Table], space: str, targets: Sequence[str]) -> tuple
     raise Unavailable(f"no table of {space} with {' or '.join(targets)}" if of_space else f"no table of {space}")
 
 
-def precomputed(tables: Sequence[Table], about: Benchmark, target: str, proxy: str) -> tuple[Floats, Floats] | None:
-    """What a table at hand brought along of a proxy, and the accuracies: the numbers that others computed.
+def precomputed(
+    tables: Sequence[Table], about: Benchmark, proxies: Sequence[str], target: str = ""
+) -> tuple[Floats, ...] | None:
+    """What a table at hand brought along of some proxies, then the accuracies if a target is named: what others computed.
 
-    Of several tables the fullest; architectures without one of the two are left out.
+    Of several tables the fullest; architectures without one of them are left out.
     """
-    names = [f"{name}:{about.task}" for name in (proxy, _SUITE_NAMES.get(proxy, proxy))]
-    names += [proxy, _SUITE_NAMES.get(proxy, proxy)]
-    pairs = []
+    found: list[tuple[Floats, ...]] = []
     for table in tables:
-        name = next((name for name in names if name in table.proxies), None)
-        if table.space == about.space and name is not None and has(table, target):
-            values, truth = table.proxies[name], table.values(target)
-            both = np.isfinite(values) & np.isfinite(truth)
-            pairs.append((values[both], truth[both]))
-    return max(pairs, key=lambda pair: len(pair[0]), default=None)
+        columns = [_brought(table, about.task, proxy) for proxy in proxies]
+        if target:
+            columns.append(table.values(target) if has(table, target) else None)
+        known = [column for column in columns if column is not None]
+        if table.space == about.space and len(known) == len(columns):
+            everywhere = np.isfinite(known).all(0)
+            found.append(tuple(column[everywhere] for column in known))
+    return max(found, key=lambda columns: len(columns[0]), default=None)
+
+
+def _brought(table: Table, task: str, proxy: str) -> Floats | None:
+    names = (proxy, _SUITE_NAMES.get(proxy, proxy))
+    name = next((name for name in (*(f"{one}:{task}" for one in names), *names) if name in table.proxies), None)
+    return None if name is None else table.proxies[name]
 
 
 def benchmark(name: str) -> Benchmark:

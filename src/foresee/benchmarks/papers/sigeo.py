@@ -9,7 +9,7 @@ from foresee.benchmarks.papers.dextr import suite, suite_targets
 from foresee.benchmarks.papers.workshop import Asked, Coefficient, Rows, Workshop, correlation_cells
 
 
-@reproduction("sigeo-table-2")
+@reproduction("sigeo-table-2", by_row=True)
 def table_2(workshop: Workshop) -> Iterator[Found]:
     """Spearman and Kendall with the benchmark's accuracy, no warm-up.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -11,7 +11,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 
 from foresee.benchmarks import tasks
-from foresee.benchmarks.bench import sampled as places_of
+from foresee.benchmarks.benches import sampled as places_of
 from foresee.benchmarks.papers.base import Cell, Unavailable
 from foresee.benchmarks.papers.samples import BENCHMARKS, Floats, Sample, benchmark, choose, has, precomputed, tables_in
 from foresee.benchmarks.scoring import scored
@@ -30,6 +30,8 @@ __all__ = ["BENCHMARKS", "Asked", "Measured", "Rows", "Sample", "Workshop", "cor
 
 #: architectures per benchmark where neither the table nor the user says otherwise, as in Dextr's tables
 SAMPLE = 1000
+#: the reason of a cell that a run leaves out by choice
+NOT_ASKED = "not asked for in this run (--benchmark, --row)"
 
 Coefficient: TypeAlias = Literal["spearman", "kendall", "pearson"]
 
@@ -71,8 +73,16 @@ class Measured:
         return f"{failed} of {self.values.shape[1]} without a value, ranked last" + (f" ({why})" if why else "")
 
 
-#: what the rows of a table are: a proxy as asked for, or a number made of the proxies
-Rows: TypeAlias = dict[str, "Asked | Callable[[Mapping[str, Measured]], Measured]"]
+@dataclass(frozen=True)
+class Made:
+    """A row made of other rows: `make` of what they measured, in the order of `of`."""
+
+    of: tuple[str, ...]
+    make: Callable[..., Measured]
+
+
+#: what the rows of a table are: proxies as asked for, or numbers made of them
+Rows: TypeAlias = dict[str, Asked | Made]
 
 
 @dataclass
@@ -88,6 +98,8 @@ class Workshop:
         data: what the proxies look at, in the shape of each benchmark's images; None for the embedded digits.
         batch_size: at most so many samples per batch, for a quick look; None for as many as the paper took.
         bootstrap: resamples behind an interval.
+        benchmarks: those whose numbers are asked for, by the names their columns have; none named: all.
+        rows: likewise the rows, of tables whose rows are proxies.
         space_settings: by space, settings on top of what a paper used (thinner networks for a quick look).
         cache: file of scores already computed, shared by all tables.
         observers: called with an `Event` for each architecture scored.
@@ -101,6 +113,8 @@ class Workshop:
     data: str | None = None
     batch_size: int | None = None
     bootstrap: int = 1000
+    benchmarks: Sequence[str] = ()
+    rows: Sequence[str] = ()
     space_settings: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     engine: str = "serial"
     workers: int | None = None
@@ -110,6 +124,10 @@ class Workshop:
     notes: list[str] = field(default_factory=list)
     _correlations: dict[bytes, Correlations] = field(default_factory=dict, init=False, repr=False)
 
+    def __post_init__(self) -> None:
+        for name in self.benchmarks:
+            benchmark(name)
+
     def note(self, text: str) -> None:
         """Say something beside the table, once."""
         if text not in self.notes:
@@ -118,9 +136,15 @@ class Workshop:
     def settings(self) -> dict[str, Any]:
         """What decides the numbers, as plain values."""
         named = ("sample", "seed", "repeats", "data", "batch_size", "bootstrap", "device")
-        return {key: getattr(self, key) for key in named} | {"space_settings": dict(self.space_settings)}
+        asked = {"benchmarks": list(self.benchmarks), "rows": list(self.rows)}
+        return {key: getattr(self, key) for key in named} | asked | {"space_settings": dict(self.space_settings)}
 
     # -- samples ------------------------------------------------------------------------------------------------------
+    def check_asked(self, name: str) -> None:
+        """Raise `Unavailable` for a benchmark that was not asked for."""
+        if self.benchmarks and name not in self.benchmarks:
+            raise Unavailable(NOT_ASKED)
+
     @cached_property
     def _tables(self) -> list[Table]:
         if self.tables is None:
@@ -136,6 +160,7 @@ class Workshop:
         paper took other accuracies than the benchmark's test accuracies, best first.
         """
         about = benchmark(name)
+        self.check_asked(name)
         wanted = targets or about.targets
         table, target = choose(self._tables, about.space, wanted)
         if target != wanted[0]:
@@ -273,17 +298,34 @@ class Workshop:
         The first tells how much the choice of accuracies matters, the second tells our networks, data and code from theirs.
         """
         words, about = [], benchmark(sample.benchmark)
+        judged = sample.table.target(sample.target)
         for target in about.targets:
-            if target != sample.target and has(sample.table, target):
+            if has(sample.table, target) and sample.table.target(target) != judged:
                 truth = sample.table.values(target)[[sample.table.find(text) for text in sample.texts]]
-                words.append(f"{self._point(measured, truth, coefficient):.2f} with {target}")
-        pair = precomputed(self._tables, about, sample.target, asked.proxy.partition(":")[0])
-        if pair is not None:
-            value = self._point(Measured(pair[0][None]), pair[1], coefficient)
-            words.append(f"{value:.2f} by the values in the table, n = {len(pair[0])}")
-        return "; ".join(words)
+                words.append(f"{self.point(measured, truth, coefficient):.2f} with {target}")
+        words.append(self.by_others(sample, [asked.proxy], coefficient))
+        return "; ".join(filter(None, words))
 
-    def _point(self, measured: Measured, truth: Floats, coefficient: Coefficient) -> float:
+    def by_others(
+        self, sample: Sample, proxies: Sequence[str], coefficient: Coefficient, *, unsigned: Collection[str] = ()
+    ) -> str:
+        """The correlation with the accuracies (of two proxies, between them) of values a table brought along, in words.
+
+        `unsigned` are proxies whose values count without their sign.
+        """
+        plain = [proxy.partition(":")[0] for proxy in proxies]
+        target = sample.target if len(plain) == 1 else ""
+        found = precomputed(self._tables, benchmark(sample.benchmark), plain, target)
+        if found is None:
+            return ""
+        first, second = (
+            np.abs(values) if name in unsigned else values
+            for name, values in zip([*plain, target], found, strict=False)
+        )
+        value = self.point(Measured(first[None]), second, coefficient)
+        return f"{value:.2f} by the values in the table, n = {len(first)}"
+
+    def point(self, measured: Measured, truth: Floats, coefficient: Coefficient) -> float:
         """A correlation without its interval."""
         return replace(self, bootstrap=0).correlation(measured, truth, coefficient).value
 
@@ -320,16 +362,29 @@ def correlation_cells(
     """
     columns = columns or {name: "spearman"}
     shown = [row for row in rows if row not in set(hidden)]
+    wanted = [row for row in shown if not workshop.rows or row in workshop.rows]
     try:
+        if not wanted:
+            raise Unavailable(NOT_ASKED)
         sample = workshop.sampled(name, targets=targets)
     except Unavailable as why:
         yield from (Cell.missing(row, column, str(why)) for row in shown for column in columns)
         return
-    found = workshop.measure(sample, {row: one for row, one in rows.items() if isinstance(one, Asked)})
-    found |= {row: one(found) for row, one in rows.items() if not isinstance(one, Asked)}
+    found = _measured(workshop, sample, rows, wanted)
     for row in shown:
         for column, coefficient in columns.items():
+            if row not in wanted:
+                yield Cell.missing(row, column, NOT_ASKED)
+                continue
             cell = workshop.cell(row, column, found[row], sample.truth, coefficient)
             one = rows[row]
             words = workshop.context(sample, one, found[row], coefficient) if isinstance(one, Asked) else ""
             yield replace(cell, reason="; ".join(filter(None, (cell.reason, words))))
+
+
+def _measured(workshop: Workshop, sample: Sample, rows: Rows, wanted: Iterable[str]) -> dict[str, Measured]:
+    """The rows wanted, and those that they are made of."""
+    made = {row: one for row in wanted if isinstance(one := rows[row], Made)}
+    parts = {part for one in made.values() for part in one.of} | set(wanted)
+    found = workshop.measure(sample, {row: one for row in rows if row in parts and isinstance(one := rows[row], Asked)})
+    return found | {row: one.make(*(found[part] for part in one.of)) for row, one in made.items()}

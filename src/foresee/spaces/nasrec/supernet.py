@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from torch import Tensor, nn
 
@@ -19,10 +19,8 @@ from foresee.spaces.nasrec.layers import (
     Transformer,
     Wide,
 )
+from foresee.spaces.nasrec.network import Embeddings
 from foresee.spaces.one_shot import is_zero
-
-if TYPE_CHECKING:
-    from foresee.spaces.nasrec.one_shot import NASRecOneShot
 
 
 class WideSum(nn.Module):
@@ -80,10 +78,27 @@ class WideBlock(nn.Module):
         self.fm = FactorisationMachine(width)
 
 
+class Supernet(Protocol):
+    """What a pass asks of the network it goes through."""
+
+    options: dict[str, tuple[str, ...]]
+    embeddings: Embeddings
+    prefixes_dense: Tensor
+    prefixes_sparse: Tensor
+
+    def block(self, number: int) -> WideBlock:
+        """Block `number`, from 1."""
+        ...
+
+    def weight(self, choice: str) -> Tensor:
+        """The present weights of a choice."""
+        ...
+
+
 class Pass:
     """One pass through the supernet: a thing is computed when it is first asked for, so what no weight leads to never is."""
 
-    def __init__(self, net: NASRecOneShot, dense: Tensor, sparse: Tensor) -> None:
+    def __init__(self, net: Supernet, dense: Tensor, sparse: Tensor) -> None:
         self.net, self.raw_dense, self.raw_sparse = net, dense, sparse
         self.known: dict[tuple[str, int], Tensor] = {}
 

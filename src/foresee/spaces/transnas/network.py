@@ -16,7 +16,7 @@ from foresee.spaces.base import Counts
 from foresee.spaces.blocks import Zero, relu_conv_bn
 from foresee.spaces.counting import Size
 from foresee.spaces.darts.operations import FactorizedReduce
-from foresee.spaces.nasbench201 import EDGES, Cell
+from foresee.spaces.four_nodes import EDGES, Cell
 from foresee.spaces.transnas import heads
 from foresee.spaces.transnas.text import DOUBLES, HALVES, MicroArchitecture
 from foresee.task import Task

@@ -6,8 +6,7 @@ from collections.abc import Callable
 
 from torch import nn
 
-from foresee.spaces.four_nodes import CellOneShot, MixedCell
-from foresee.spaces.nasbench201 import EDGES
+from foresee.spaces.four_nodes import EDGES, CellOneShot, MixedCell
 from foresee.spaces.one_shot import Mixed
 from foresee.spaces.transnas.network import Network, Place, edge_place, make_op
 from foresee.spaces.transnas.text import MICRO_MODULES, OPS, MicroArchitecture

@@ -23,7 +23,7 @@ from foresee.errors import InputError, UnknownNameError
 from foresee.spaces import counting
 from foresee.spaces.base import Counts, Graph, Space, spaces
 from foresee.spaces.counting import Size
-from foresee.spaces.nasbench201 import EDGES, loose_edges
+from foresee.spaces.four_nodes import EDGES, loose_edges
 from foresee.spaces.transnas import heads, network
 from foresee.spaces.transnas.network import Network, Place
 from foresee.spaces.transnas.one_shot import TransNASOneShot

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from foresee.errors import InputError, UnknownNameError
-from foresee.spaces.nasbench201 import EDGES
+from foresee.spaces.four_nodes import EDGES
 
 #: an operation's digit is its place
 OPS = ("none", "skip_connect", "nor_conv_1x1", "nor_conv_3x3")

@@ -1,0 +1,218 @@
+"""The run of a bench.
+
+Repeat r scores under seed + r: weights, draws and batch of its own. A merit is the mean over repeats; an architecture on
+which one repeat failed is a failure. Stopped and called again, it goes on: every score is in the cache when it is made.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from foresee import data as data_room
+from foresee.benchmarks import tasks
+from foresee.benchmarks.benches.result import Bench, Floats
+from foresee.benchmarks.benches.settings import BASELINES, BenchSettings
+from foresee.benchmarks.cache import Cache
+from foresee.benchmarks.folder import cache_for, hold
+from foresee.benchmarks.formats import load
+from foresee.benchmarks.scoring import parsed, scored
+from foresee.benchmarks.statistics import TOP, correlate
+from foresee.benchmarks.table import Table
+from foresee.data import Data
+from foresee.errors import InputError
+from foresee.proxies.score import names_of
+from foresee.runs.environment import environment
+from foresee.runs.events import Observer
+from foresee.seeds import derive
+from foresee.spaces.base import Space, get
+from foresee.task import Task
+
+#: with fewer architectures than this, resampling them tells little about others
+FEW = 20
+
+
+def bench(
+    table: Table | str | Path,
+    target: str,
+    proxies: str | Sequence[str] = ("foresee",),
+    *,
+    sample: int | None = 1000,
+    seed: int = 0,
+    repeats: int = 1,
+    data: str | Data = "digits",
+    space: str | Space[Any] | None = None,
+    space_settings: Mapping[str, Any] | None = None,
+    proxy_settings: Mapping[str, Mapping[str, Any]] | None = None,
+    inputs: Sequence[int] | None = None,
+    outputs: int | None = None,
+    batch_size: int | None = None,
+    threads: int = 1,
+    device: str = "cpu",
+    bootstrap: int = 1000,
+    top: Sequence[int | float] = TOP,
+    out: str | Path | None = None,
+    engine: str = "serial",
+    workers: int | None = None,
+    cache: Cache | str | Path | None = None,
+    observers: Iterable[Observer] = (),
+) -> Bench:
+    """How well proxies foresee a column of a table, beside params, macs and random.
+
+    Args:
+        table: a `Table`, or a file that `benchmarks.load` reads.
+        target: what was measured, such as `test_acc_cifar10`.
+        proxies: names, variants, wildcards.
+        sample: architectures to score, the first so many of a permutation that the seed draws; None for all.
+        seed: decides the sample, and with the repeat the weights, draws and batches.
+        repeats: initialisations, draws and batches to average over.
+        data: what proxies look at; images are fitted to the task's size.
+        space: the space, where the table does not know it.
+        space_settings: settings of the space, on top of the benchmark's own (`benchmarks.tasks`).
+        proxy_settings: by proxy, settings that differ from the defaults.
+        inputs: shape of one sample; by default that of the benchmark's task.
+        outputs: outputs of the networks; by default those of the benchmark's task.
+        batch_size: samples per batch; by default what each proxy needs.
+        threads: torch threads per worker.
+        device: where networks are scored.
+        bootstrap: resamples for the intervals.
+        top: foremost architectures to compare, as numbers or shares.
+        out: folder for the results, and for the cache unless another is named.
+        engine: `serial` or `processes`; the result is the same.
+        workers: processes to use; by default one per core.
+        cache: scores already computed; by default the file $FORESEE_CACHE names, else `scores.sqlite` in `out`.
+        observers: called with an `Event` for each architecture scored.
+    """
+    if isinstance(table, Table):
+        known = table
+    else:  # the path as it was typed leads back to the file; the table itself only remembers its name
+        known = replace(load(table, space=space if isinstance(space, str) else None), source=str(table))
+    wanted = known.target(target)
+    made, settings_of_space, task, notes = _networks(known, wanted.task, space, space_settings, inputs, outputs, data)
+    looked_at = data_room.load(data, task=task) if isinstance(data, str) else data
+    settings = BenchSettings(
+        space=made if isinstance(made, str) else made.name,
+        table=known.source,
+        table_sha256=known.sha256,
+        target=target,
+        proxies=tuple(dict.fromkeys([*names_of(proxies), *BASELINES])),
+        space_settings=settings_of_space,
+        proxy_settings={name: dict(own) for name, own in (proxy_settings or {}).items()},
+        sample=sample,
+        seed=seed,
+        repeats=repeats,
+        data=data if isinstance(data, str) else f"given:{data.fingerprint}",
+        inputs=task.inputs,
+        outputs=task.outputs,
+        batch_size=batch_size,
+        threads=threads,
+        device=device,
+        bootstrap=bootstrap,
+        top=tuple(top),
+    )
+    values = known.values(target)
+    places = sampled(values, sample, seed)
+    texts = [known.architectures[place] for place in places]
+    truth = values[places]
+    if np.ptp(truth) == 0:
+        raise InputError(f"all {len(truth)} architectures have {target} {truth[0]:g}: there is no order to foresee")
+    if bootstrap and len(texts) < FEW:
+        notes = (*notes, f"{len(texts)} architectures are few: the intervals themselves are rough")
+    parsed(get(made, **settings_of_space) if isinstance(made, str) else made, texts, known.source)
+    with ExitStack() as stack:
+        folder = hold(out, stack)
+        matrices = scored(
+            made,
+            texts,
+            settings.proxies,
+            task=task,
+            space_settings=settings_of_space,
+            proxy_settings=settings.proxy_settings,
+            seeds=settings.seeds,
+            data=looked_at,
+            batch_size=batch_size,
+            threads=threads,
+            device=device,
+            engine=engine,
+            workers=workers,
+            cache=cache_for(cache, folder),
+            observers=observers,
+        )
+        merits = truth if wanted.direction == "higher" else -truth
+        telling = [k for k in top if k < len(texts)]  # the foremost ten of ten are all
+        found = Bench(
+            settings,
+            texts,
+            truth,
+            wanted.direction,
+            int(np.isfinite(values).sum()),
+            matrices,
+            {
+                name: correlate(matrix.merit, merits, bootstrap=bootstrap, seed=seed, top=telling)
+                for name, matrix in matrices.items()
+            },
+            _describe(looked_at, settings),
+            notes,
+            environment(device=device, data_fingerprint=looked_at.fingerprint, task=task.to_json()),
+            folder,
+        )
+        if folder is not None:
+            found.write(folder)
+        return found
+
+
+def sampled(values: Floats, sample: int | None, seed: int) -> NDArray[np.int64]:
+    """Places of the sample: the first `sample` of a permutation, drawn by the seed, of those that have a value."""
+    measured = np.flatnonzero(np.isfinite(values))
+    if len(measured) < 2:
+        many = "1 architecture has" if len(measured) == 1 else "no architecture has"
+        raise InputError(f"{many} this target: at least 2 are needed")
+    return np.random.default_rng(derive(seed, "sample")).permutation(measured)[:sample]
+
+
+def _networks(
+    table: Table,
+    task_name: str,
+    space: str | Space[Any] | None,
+    space_settings: Mapping[str, Any] | None,
+    inputs: Sequence[int] | None,
+    outputs: int | None,
+    data: str | Data,
+) -> tuple[str | Space[Any], dict[str, Any], Task, tuple[str, ...]]:
+    """Space, its settings and the task: the benchmark's own, with what was asked for instead, and remarks about them."""
+    name = space.name if isinstance(space, Space) else space or table.space
+    if not name:
+        raise InputError(f"{table.source or 'the table'} does not say of which space it is: name the space")
+    if table.space and table.space != name:
+        raise InputError(f"space {name}: {table.source or 'the table'} is of {table.space}")
+    notes: list[str] = []
+    if name in tasks.NETWORKS:
+        task, settings = tasks.of(name, task_name)
+        notes += [tasks.remark(name)] if tasks.remark(name) else []
+    else:
+        task = data_room.load(data).task if isinstance(data, str) else data.task
+        settings = {}
+    own = Task(tuple(inputs or task.inputs), task.outputs if outputs is None else outputs)
+    if own != task and name in tasks.NETWORKS:
+        shapes = [f"{'x'.join(map(str, one.inputs))} to {one.outputs}" for one in (own, task)]
+        notes.append(f"networks for {shapes[0]}, where the benchmark's are for {shapes[1]}")
+    if space_settings:
+        said = ", ".join(f"{key} = {value}" for key, value in space_settings.items())
+        notes.append(f"networks with settings that were asked for: {said}")
+    if isinstance(space, Space):
+        return space, space.settings(), own, tuple(notes)
+    return name, {**settings, **table.space_settings, **(space_settings or {})}, own, tuple(notes)
+
+
+def _describe(data: Data, settings: BenchSettings) -> str:
+    """What was looked at, in words."""
+    shape = "x".join(map(str, settings.inputs))
+    embedded = {"digits": " (embedded, not the benchmark's images)", "synthetic": " (noise, no images)"}
+    size = f", batches of {settings.batch_size}" if settings.batch_size else ""
+    return f"{data.name}{embedded.get(settings.data, '')} at {shape}{size}, {data.fingerprint}"

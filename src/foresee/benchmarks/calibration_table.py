@@ -1,0 +1,383 @@
+"""From a table of trained architectures to a calibration: which count as trained, which are foreseen, and their proxies.
+
+The values of architectures that do not count as trained are never handed to the model. Where the table knows them, they
+check its predictions afterwards.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from foresee.benchmarks import tasks
+from foresee.benchmarks.cache import Cache
+from foresee.benchmarks.calibration import COVERAGE, Calibration, Skill, calibrate, check_asked
+from foresee.benchmarks.folder import cache_for, hold
+from foresee.benchmarks.rank_model import Array, Indices, view_of_parts
+from foresee.benchmarks.scoring import parsed, scored
+from foresee.benchmarks.table import Table, Target
+from foresee.data import Data
+from foresee.errors import InputError
+from foresee.proxies.score import names_of
+from foresee.runs.environment import environment
+from foresee.runs.folder import write_whole
+from foresee.seeds import stream
+from foresee.spaces.base import Space, get
+from foresee.task import Task
+
+#: label-free proxies that look at different things and want at most 16 samples: sizes, conditioning, curvature, patterns,
+#: expressivity, flow. What does not apply to a space fails there and says nothing.
+PROXIES = ("params", "macs", "inverse_conditions", "curvature", "meco", "swap", "zen", "synflow")
+#: the score that is shown beside, fitted to nothing
+UNTRAINED = "foresee"
+#: a proxy with this before its name is a column of the table
+FROM_TABLE = "table:"
+#: draws without a new architecture until a space is taken to be used up
+DRAWS = 1000
+
+
+@dataclass(frozen=True, eq=False)
+class CalibratedTable:
+    """A calibration with its architectures: `texts` by place, `truth` by place where the table knows it (else NaN).
+
+    `parts` is how many kinds of parts the model saw, `task` what the networks were built for (None: the data's own).
+    `reasons` says why proxies failed, for each that was scored. `settings` are all that decided the numbers.
+    """
+
+    calibration: Calibration
+    texts: Sequence[str]
+    truth: Array
+    target: Target
+    untrained: str
+    space: str
+    task: Task | None
+    parts: int
+    reasons: Mapping[str, Mapping[str, int]]
+    settings: Mapping[str, Any]
+    environment: Mapping[str, Any] = field(default_factory=dict)
+    folder: Path | None = None
+
+    @cached_property
+    def check(self) -> Skill | None:
+        """Predictions against what the table knows of the architectures they are of; None where that is too little."""
+        known = self.truth[self.calibration.rest]
+        return self.calibration.check(known) if np.isfinite(known).sum() >= 2 else None
+
+    def rows(self) -> list[dict[str, Any]]:
+        """The foreseen architectures, best first."""
+        found, rows = self.calibration, []
+        assert found.untrained is not None
+        assert found.untrained_rank is not None
+        for place in found.order.tolist():
+            score = found.untrained[place]
+            rows.append(
+                {
+                    "architecture": self.texts[found.rest[place]],
+                    "predicted": float(found.predicted[place]),
+                    "low": float(found.low[place]),
+                    "high": float(found.high[place]),
+                    "rank": _number(found.rank[place]),
+                    "untrained": float(score) if np.isfinite(score) else None,
+                    "untrained_rank": _number(found.untrained_rank[place]),
+                    "truth": _number(self.truth[found.rest[place]]),
+                }
+            )
+        return rows
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain values: what was asked, how far to trust it, and every prediction."""
+        found = self.calibration
+        return {
+            "space": self.space,
+            "task": None if self.task is None else self.task.to_json(),
+            "target": self.target.name,
+            "direction": self.target.direction,
+            "seed": found.seed,
+            "proxies": list(found.proxies),
+            "constant": list(found.constant),
+            "failed": {name: {"n": n, "reasons": dict(self.reasons.get(name, {}))} for name, n in found.failed.items()},
+            "parts": self.parts,
+            "untrained": self.untrained,
+            "coverage": {"asked": found.coverage, "guaranteed": found.guaranteed, "folds": found.folds},
+            "held_out": found.skill.to_json(),
+            "check": None if self.check is None else self.check.to_json(),
+            "settings": dict(self.settings),
+            "environment": dict(self.environment),
+            "trained": [
+                {"architecture": self.texts[place], "value": float(value), "predicted": mean, "low": low, "high": high}
+                for place, value, (mean, low, high) in zip(
+                    found.trained, found.values, found.held_out.T.tolist(), strict=True
+                )
+            ],
+            "predictions": self.rows(),
+        }
+
+    def write(self, folder: str | Path) -> Path:
+        """`calibration.json` and `predictions.csv` in a folder."""
+        where = Path(folder)
+        where.mkdir(parents=True, exist_ok=True)
+        rows, text = self.rows(), io.StringIO()
+        writer = csv.DictWriter(text, fieldnames=list(rows[0]) if rows else ["architecture"], lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
+        write_whole(where / "predictions.csv", text.getvalue())
+        return write_whole(where / "calibration.json", json.dumps(self.to_json(), indent=1, default=str) + "\n")
+
+
+def calibrate_table(
+    table: Table,
+    target: str,
+    *,
+    proxies: str | Sequence[str] = PROXIES,
+    untrained: str = UNTRAINED,
+    trained: int | None = None,
+    predict: Sequence[str] | None = None,
+    sample: int | None = None,
+    parts: bool = True,
+    coverage: float = COVERAGE,
+    seed: int = 0,
+    space_settings: Mapping[str, Any] | None = None,
+    task: Task | None = None,
+    bootstrap: int = 1000,
+    data: str | Data = "digits",
+    out: str | Path | None = None,
+    cache: Cache | str | Path | None = None,
+    **scoring: Any,
+) -> CalibratedTable:
+    """Calibrate on architectures of a table and foresee others.
+
+    Args:
+        table: trained architectures and what was measured of them.
+        target: the measured number to foresee.
+        proxies: names, variants or wildcards; `table:NAME` is a column of the table.
+        untrained: the score to show beside, likewise.
+        trained: how many of the table count as trained, chosen by the seed; by default all that have the target.
+        predict: architectures to foresee; by default those of the table that do not count as trained.
+        sample: draw this many from the space instead.
+        parts: whether the model also sees what the architectures are made of, where the space draws them.
+        coverage: share of the intervals that shall hold the truth.
+        seed: decides who counts as trained, draws, weights, folds and resamples.
+        space_settings: settings of the space besides those of the benchmark's networks.
+        task: what the networks are built for; by default the benchmark's own.
+        bootstrap: resamples behind the intervals of the skill.
+        data: what proxies look at.
+        out: folder for the results, and for the cache unless another is named.
+        cache: scores already computed; by default the file $FORESEE_CACHE names, else `scores.sqlite` in `out`.
+        **scoring: batch_size, device, engine, workers, ... of `scored`.
+    """
+    values = table.values(target)
+    chosen = _chosen(values, trained, seed, table, target)
+    check_asked(values[chosen], coverage, bootstrap)
+    settings, task = _networks(table, target, task, space_settings or {})
+    space = get(table.space, **settings) if table.space else None
+    others = _others(table, chosen, predict, sample, space, seed)
+    texts = [*(table.architectures[place] for place in chosen), *others]
+    place_of = {text: place for place, text in enumerate(table.architectures)}
+    rows = np.array([place_of.get(text, -1) for text in texts], dtype=np.int64)
+    truth = np.where(rows >= 0, values[rows], np.nan)
+
+    names, beside = list(dict.fromkeys(_full(proxies))), _one(untrained)
+    drawn = parsed(space, texts, table.source) if space else []
+    view = view_of_parts(space.graph(one) for one in drawn) if parts and space else None
+    asked = {
+        "space": table.space,
+        "space_settings": settings,
+        "table": table.source,
+        "table_sha256": table.sha256,
+        "target": target,
+        "trained": len(chosen),
+        "foreseen": "the rest of the table" if predict is None and sample is None else "a list" if predict else "drawn",
+        "sample": sample,
+        "proxies": names,
+        "untrained": beside,
+        "parts": parts,
+        "coverage": coverage,
+        "bootstrap": bootstrap,
+        "seed": seed,
+        "data": data if isinstance(data, str) else f"given:{data.fingerprint}",
+        **{key: scoring[key] for key in ("proxy_settings", "batch_size", "device") if scoring.get(key)},
+    }
+    with ExitStack() as stack:
+        folder = hold(out, stack)
+        scoring = {"seeds": (seed,), "task": task, "space_settings": settings, "data": data, **scoring}
+        scoring["cache"] = cache_for(cache, folder)
+        merits, reasons = _merits(table, rows, texts, list(dict.fromkeys([*names, beside])), scoring)
+        found = calibrate(
+            {name: merits[name] for name in names},
+            np.arange(len(chosen)),
+            values[chosen],
+            untrained=merits[beside],
+            parts=view,
+            direction=table.target(target).direction,
+            coverage=coverage,
+            bootstrap=bootstrap,
+            seed=seed,
+        )
+        made = CalibratedTable(
+            found,
+            texts,
+            truth,
+            table.target(target),
+            beside,
+            table.space,
+            task,
+            0 if view is None else view.shape[1],
+            reasons,
+            asked,
+            environment(device=scoring.get("device", "cpu")),
+            folder,
+        )
+        if folder is not None:
+            made.write(folder)
+        return made
+
+
+def read_texts(path: str | Path) -> list[str]:
+    """Architectures from a file, one on a line; empty lines and those that begin with # are left out."""
+    try:
+        lines = Path(path).read_text(encoding="utf-8").splitlines()
+    except OSError as error:
+        raise InputError(f"{path}: {error.strerror or error}") from error
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path}: not a text file ({error.reason})") from error
+    texts = [line.strip() for line in lines if line.strip() and not line.lstrip().startswith("#")]
+    if not texts:
+        raise InputError(f"{path}: no architecture in it; expected one on each line")
+    return texts
+
+
+# -- which architectures ------------------------------------------------------------------------------------------------
+def _chosen(values: Array, trained: int | None, seed: int, table: Table, target: str) -> Indices:
+    """Places of the architectures that count as trained, in the table's order."""
+    known = np.flatnonzero(np.isfinite(values))
+    if trained is None or trained == len(known):
+        return known
+    if trained < 0 or trained > len(known):
+        raise InputError(
+            f"--trained {trained}: {table.source or 'the table'} has {target} of {len(known)} architectures"
+        )
+    return np.sort(np.array(stream(seed, "trained").sample(known.tolist(), trained), dtype=np.int64))
+
+
+def _others(
+    table: Table,
+    chosen: Indices,
+    predict: Sequence[str] | None,
+    sample: int | None,
+    space: Space[Any] | None,
+    seed: int,
+) -> list[str]:
+    """Texts of the architectures to foresee, none of them trained, each once."""
+    taken = {table.architectures[place] for place in chosen}
+    if space is not None:  # a user's own table may write an architecture in another of its forms
+        taken |= set(map(str, parsed(space, taken, table.source)))
+    if predict is not None and sample is not None:
+        raise InputError("either a list of architectures to predict or a number to draw, not both")
+    if sample is not None:
+        return _drawn(taken, sample, space, seed)
+    if predict is not None:
+        read = list(map(str, parsed(space, predict, "the list to predict"))) if space else list(predict)
+        others = [text for text in dict.fromkeys(read) if text not in taken]
+    else:
+        others = [text for text in table.architectures if text not in taken]
+    if not others:
+        raise InputError(
+            "every architecture counts as trained: nothing is left to predict. Give --trained N (fewer than all), "
+            "--predict FILE, or --sample N to draw from the space"
+        )
+    return others
+
+
+def _drawn(taken: set[str], count: int, space: Space[Any] | None, seed: int) -> list[str]:
+    if space is None:
+        raise InputError("--sample draws from a space: name it, the table does not say which it is of")
+    if count < 1:
+        raise InputError(f"--sample {count}: expected how many architectures to draw")
+    found: list[str] = []
+    rng, misses = stream(seed, "predict"), 0
+    seen = {space.canonical(one) for one in parsed(space, taken)}
+    while len(found) < count and misses < DRAWS:
+        drawn = space.sample(rng)
+        identity = space.canonical(drawn)
+        misses = misses + 1 if identity in seen else 0
+        if identity not in seen:
+            seen.add(identity)
+            found.append(str(drawn))
+    if not found:
+        raise InputError(f"{DRAWS} draws from {space.name} gave only trained architectures: nothing is left to predict")
+    return found
+
+
+# -- what is known of them ----------------------------------------------------------------------------------------------
+def _networks(
+    table: Table, target: str, task: Task | None, own: Mapping[str, Any]
+) -> tuple[dict[str, Any], Task | None]:
+    """Settings of the space and the task: those given, else those of the benchmark's networks, else the data's."""
+    known: dict[str, Any] = {}
+    if table.space in tasks.NETWORKS and task is None:
+        task, known = tasks.of(table.space, table.target(target).task)
+    return {**known, **table.space_settings, **own}, task
+
+
+def _full(names: str | Sequence[str]) -> list[str]:
+    """Names in full; wildcards are of proxies, not of the table's columns."""
+    found: list[str] = []
+    for name in [names] if isinstance(names, str) else names:
+        found += [name] if name.startswith(FROM_TABLE) else names_of([name])
+    return found
+
+
+def _one(name: str) -> str:
+    """The full name of one proxy; a wildcard that means several is refused."""
+    found = _full(name)
+    if len(found) != 1:
+        raise InputError(f"--untrained {name}: means {', '.join(found[:5])}, ...; name one score to stand beside")
+    return found[0]
+
+
+def _merits(
+    table: Table, rows: Indices, texts: Sequence[str], names: Sequence[str], scoring: Mapping[str, Any]
+) -> tuple[dict[str, Array], dict[str, Mapping[str, int]]]:
+    """Merits of all architectures by proxy: scored (minus infinity where that failed, for the reasons) or from the table."""
+    computed = [name for name in names if not name.startswith(FROM_TABLE)]
+    if computed and not table.space:
+        raise InputError(f"{', '.join(computed)}: a space is needed to build networks, and the table does not name it")
+    matrices = scored(table.space, texts, computed, **scoring) if computed else {}
+    merits: dict[str, Array] = {}
+    for name in names:
+        if name in matrices:
+            merit = matrices[name].merit
+            merits[name] = np.where(np.isnan(merit), -np.inf, merit)  # it was looked for and is not there: a failure
+            continue
+        column = _table_column(table, name.removeprefix(FROM_TABLE))
+        if (rows < 0).any():
+            stranger = texts[int(np.flatnonzero(rows < 0)[0])]
+            raise InputError(f"{name}: the table has no architecture {stranger!r}, so it does not know its score")
+        merits[name] = column[rows]
+    return merits, {name: matrix.reasons for name, matrix in matrices.items()}
+
+
+def _table_column(table: Table, name: str) -> Array:
+    """A precomputed proxy of the table, or else one of its costs."""
+    try:
+        return table.proxy(name)
+    except InputError:
+        if name in table.costs:
+            return table.cost(name)
+        raise
+
+
+def _number(value: float) -> float | int | None:
+    """Whole numbers without a fraction; None for what is not known."""
+    if not np.isfinite(value):
+        return None
+    return int(value) if value == int(value) else float(value)
