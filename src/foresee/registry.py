@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import inspect
+from collections.abc import Callable, Iterable, Iterator
 from fnmatch import fnmatchcase
 from importlib.metadata import entry_points
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from foresee.errors import InputError, UnknownNameError
 
@@ -15,6 +16,22 @@ T = TypeVar("T")
 def tidy(name: str) -> str:
     """The inside form of a name: underscores, no outer spaces (the command line accepts hyphens)."""
     return name.strip().replace("-", "_")
+
+
+def check_settings(of: str, thing: Callable[..., Any], settings: Iterable[str]) -> None:
+    """A setting that `thing` does not take is named, with the nearest it takes.
+
+    >>> check_settings("ball", lambda *, colour="red": colour, ["color"])
+    Traceback (most recent call last):
+    foresee.errors.UnknownNameError: unknown setting of ball 'color': did you mean colour?
+    """
+    taken = inspect.signature(thing).parameters.values()
+    if any(one.kind is one.VAR_KEYWORD for one in taken):
+        return
+    known = [one.name for one in taken if one.kind is one.KEYWORD_ONLY]
+    for name in settings:
+        if name not in known:
+            raise UnknownNameError(f"setting of {of}", name, known)
 
 
 class Registry(Generic[T]):

@@ -167,7 +167,7 @@ def test_bad_names_and_values_are_named():
         go(proxies=["parms"])
     with pytest.raises(InputError, match="population"):
         go(searcher_settings={"population": 0})
-    with pytest.raises(InputError, match="unexpected keyword"):
+    with pytest.raises(InputError, match="did you mean population"):
         go(searcher_settings={"popluation": 10})
 
 
@@ -227,4 +227,10 @@ def test_a_function_that_cannot_be_found_again_is_searched_in_memory_only(tmp_pa
     assert run.best.build()(torch.zeros(1, 3, 2, 2)).shape == (1, 3)
     with pytest.raises(InputError, match="found again"):
         fs.search(space, "params", "random", evaluations=2, data="synthetic", out=tmp_path / "r")
+    assert not (tmp_path / "r").exists()
+
+
+def test_a_device_that_is_not_there_is_said_before_anything_is_made(tmp_path):
+    with pytest.raises(InputError, match="device 'cuda:99' cannot be used here"):
+        go(device="cuda:99", out=tmp_path / "r")
     assert not (tmp_path / "r").exists()

@@ -18,7 +18,6 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 
 from foresee import data as data_room
@@ -27,7 +26,7 @@ from foresee.benchmarks.versions import code, function_code
 from foresee.data import Data
 from foresee.errors import ForeseeError, InputError
 from foresee.proxies.base import Direction, Proxy, Score
-from foresee.proxies.score import names_of
+from foresee.proxies.score import names_of, usable
 from foresee.runs import engines
 from foresee.runs.environment import installed
 from foresee.runs.events import Announcer, Event, Observer
@@ -206,11 +205,7 @@ class Work:
         """Names, settings and data, before anything is begun."""
         if not seeds:
             raise InputError("no seed was given: at least one is needed")
-        try:
-            torch.empty(0, device=self.settings.device)
-        except (RuntimeError, AssertionError) as error:
-            reason = str(error).splitlines()[0]
-            raise InputError(f"device {self.settings.device!r} cannot be used here: {reason}") from error
+        usable(self.settings.device)
         whole = self.evaluation(seeds[0], tuple(self.settings.proxies))
         whole.proxies, whole.groups  # noqa: B018
 

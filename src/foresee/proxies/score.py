@@ -347,14 +347,19 @@ def _network(model: Model, seed: int, device: torch.device | str | None) -> nn.M
             raise InputError(f"the model function returned {type(model).__name__}: expected a torch.nn.Module")
     if device is None:
         return model
-    try:
-        there = torch.empty(0, device=device).device
-    except (RuntimeError, AssertionError) as error:
-        raise InputError(f"device {str(device)!r} cannot be used here: {str(error).splitlines()[0]}") from error
+    there = usable(device)
     places = {tensor.device for tensor in (*model.parameters(), *model.buffers())}
     if places <= {there}:
         return model
     return copy.deepcopy(model).to(there)
+
+
+def usable(device: torch.device | str) -> torch.device:
+    """The device, if tensors can be made on it here; otherwise an error that says why."""
+    try:
+        return torch.empty(0, device=device).device
+    except (RuntimeError, AssertionError) as error:
+        raise InputError(f"device {str(device)!r} cannot be used here: {str(error).splitlines()[0]}") from error
 
 
 def _named(models: Sequence[Model] | Mapping[str, Model]) -> dict[str, Model]:

@@ -18,7 +18,7 @@ from typing import Any, ClassVar
 
 from foresee.budgets import Clock, Costs, Limits
 from foresee.errors import InfeasibleError, InputError
-from foresee.registry import Registry
+from foresee.registry import Registry, check_settings
 from foresee.seeds import stream
 from foresee.spaces.base import Space
 from foresee.task import Task
@@ -212,6 +212,7 @@ def make(
 ) -> Searcher:
     """A searcher by name, with its settings."""
     kind = searchers[name]
+    check_settings(f"searcher {name}", kind, settings or {})
     try:
         return kind(space, task, limits, seed, **(settings or {}))
     except TypeError as error:

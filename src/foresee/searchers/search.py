@@ -19,6 +19,7 @@ from foresee.budgets import Clock, LatencyTable, Limit, Limits
 from foresee.data import Data, GivenBatches
 from foresee.errors import InputError, RunError, SettingsMismatchError
 from foresee.proxies.base import Proxy
+from foresee.proxies.score import usable
 from foresee.runs import engines
 from foresee.runs.engines import Outcome
 from foresee.runs.environment import environment
@@ -159,6 +160,7 @@ def run_search(
     """Run a search from its settings; see `search`. An interruption marks the run and passes on."""
     evaluation = Evaluation(settings, space, data)
     evaluation.proxies  # noqa: B018 - names, settings and data are checked before anything is made
+    usable(settings.device)
     searcher = make(
         settings.searcher,
         evaluation.space,

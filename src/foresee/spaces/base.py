@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 from foresee.errors import InputError, UnsupportedError
-from foresee.registry import Registry
+from foresee.registry import Registry, check_settings
 from foresee.task import Task
 
 if TYPE_CHECKING:
@@ -220,6 +220,7 @@ def get(reference: str | Space[Any], **settings: Any) -> Space[Any]:
 
         return load(reference, **settings)
     kind = spaces[reference]
+    check_settings(f"space {reference}", kind, settings)
     try:
         return kind(**settings)
     except TypeError as error:
