@@ -213,6 +213,8 @@ def _papers(published: Published, columns: Sequence[Column]) -> Table:
 def _column(page: Page, column: str) -> None:
     """One column of the table, a line for each row: theirs, ours, what is between."""
     lines = [line for line in page.lines if line.column == column]
+    order = list(dict.fromkeys(line.group for line in lines))
+    lines.sort(key=lambda line: order.index(line.group))  # rows of ours alone join their group
     counts = sorted({line.ours.n for line in lines if line.ours is not None})
     many = f"n = {counts[0]}" if len(counts) == 1 else f"n = {counts[0]} to {counts[-1]}"
     out.print()
@@ -220,11 +222,14 @@ def _column(page: Page, column: str) -> None:
     table = _table("", "paper", "ours", "95 %", "difference", "", numbers=("paper", "ours", "95 %", "difference"))
     decimals = {one.name: one.decimals for one in page.published.columns} if page.published else {}
     remarks: dict[str, int] = {}  # long ones stand below the table, numbered
+    group = ""
     for line in lines:
-        row = escape(f"{line.group}: {line.row}" if line.group else line.row)
+        if line.group != group:
+            group = line.group
+            table.add_row(f"[italic]{escape(group)}[/italic]")
         mark = f"({remarks.setdefault(line.reason, len(remarks) + 1)})" if line.reason else ""
         words = " ".join(filter(None, (_verdict(line), mark)))
-        table.add_row(row, _number(line.paper, line.spread, decimals.get(column)), *_ours(line), words)
+        table.add_row(escape(line.row), _number(line.paper, line.spread, decimals.get(column)), *_ours(line), words)
     out.print(table)
     for remark, number in remarks.items():
         out.print(f"({number}) {escape(remark)}", style="dim", soft_wrap=True, highlight=False)

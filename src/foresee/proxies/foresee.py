@@ -30,25 +30,25 @@ LAYERS = (nn.Linear, nn.Conv1d, nn.Conv2d, nn.Conv3d)
 def foresee(probe: Probe, *, channels: int = 256, columns: int = 8) -> Tensor:
     """In how many independent directions the layers can learn, and how steadily; no labels.
 
-    Formula: sum over layers of n (s(A) s(G) / (1 + F))^(1/3). A layer is a convolution or linear layer, once per call. A is
-    what it reads (its input), G what it is told (the gradient by its output of a random projection of the network's outputs),
-    each a matrix of channels x positions. s(X), in [0, 1], is the sphericity of the correlation matrix of the channels: the
-    geometric over the arithmetic mean of its eigenvalues, 1 where channels are independent and 0 where one is a combination
-    of others. n is the number of directions that a filter reads: the channels of its group, times the square root of the
-    positions of its kernel. F is how far an output moves when every weight w of the layers is off by chance, per relative
-    error: F^2 is the mean over outputs f of the sum over weights of (w df/dw)^2, taken from the same random projection.
+    Formula: sum over layers of n sqrt(s(A) s(G)), over 1 + log(1 + F). A layer is a convolution or linear layer, once per
+    call. A is what it reads (its input), G what it is told (the gradient by its output of a random projection of the
+    network's outputs), each a matrix of channels x positions. s(X), in [0, 1], is the sphericity of the correlation matrix of
+    the channels: the geometric over the arithmetic mean of its eigenvalues, 1 where channels are independent and 0 where one is a
+    combination of others. n is the number of directions that a filter reads: the channels of its group, times the square root
+    of the positions of its kernel. F is how far an output moves when every weight w of the layers is off by chance, per
+    relative error: F^2 is the mean over outputs f of the sum over weights of (w df/dw)^2, from the same random projection.
 
     Reasons: the Fisher matrix of a layer is close to the Kronecker product of the second moments of A and G, so a layer
     learns as evenly as these are round; F is the size of that matrix, with weights measured by their own size: a network
-    whose outputs jump at a touch of its weights can only be trained in small steps. Each of the three is in [0, 1], and their
-    geometric mean has no weights to choose. docs/default-score.md has the reasoning, the ablation and where it falls short.
+    whose outputs jump at a touch of its weights can only be trained in small steps. An error grows by a factor from layer to
+    layer, so it is measured by its logarithm. docs/default-score.md has the reasoning, the ablation and where it falls short.
 
     Positions are those of as few samples as give `columns` of them per channel, and s is the mean over such groups of
     samples: what a layer has to tell apart is within a sample, but the geometric mean of C eigenvalues from N positions is
     too small by about C / 2N, 6 % at 8 positions a channel, so a layer with few positions takes several samples together.
 
     Settings: `columns`; `channels` is the most channels of a layer that are compared, evenly spaced, which bounds the cost
-    of a determinant. Parts: `reads` and `told` are the sums with s(A) and s(G) alone, `steady` is 1 / (1 + F).
+    of a determinant. Parts: `reads` and `told` are the sums with s(A) and s(G) alone, `steady` is 1 / (1 + log(1 + F)).
 
     Needs 16 samples (fewer will do), no labels. BatchNorm: batch statistics. Determinants in float64.
     Draws: `projection.<shape>`.
@@ -64,9 +64,9 @@ def foresee(probe: Probe, *, channels: int = 256, columns: int = 8) -> Tensor:
     layers, change = _look(probe, channels, columns)
     directions = torch.tensor([layer.directions for layer in layers], dtype=torch.float64)
     reads, told = (torch.stack([getattr(layer, look) for layer in layers]).cpu() for look in ("reads", "told"))
-    steady = 1 / (1 + change.cpu())
+    steady = 1 / (1 + change.cpu().log1p())
     probe.note(reads=directions @ reads, told=directions @ told, steady=steady)
-    return directions @ (reads * told * steady).pow(1 / 3)
+    return directions @ (reads * told).sqrt() * steady
 
 
 @dataclass(eq=False)

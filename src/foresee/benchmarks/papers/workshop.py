@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
+from textwrap import shorten
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -69,7 +70,7 @@ class Measured:
         failed = int(np.isnan(self.values).any(0).sum())
         if not failed:
             return ""
-        why = max(self.reasons, key=lambda reason: self.reasons[reason], default="")
+        why = shorten(max(self.reasons, key=lambda reason: self.reasons[reason], default=""), 80, placeholder=" ...")
         return f"{failed} of {self.values.shape[1]} without a value, ranked last" + (f" ({why})" if why else "")
 
 
