@@ -33,9 +33,9 @@ def foresee(probe: Probe, *, channels: int = 256, columns: int = 8) -> Tensor:
     Formula: sum over layers of n sqrt(s(A) s(G)), over 1 + log(1 + F). A layer is a convolution or linear layer, once per
     call. A is what it reads (its input), G what it is told (the gradient by its output of a random projection of the
     network's outputs), each a matrix of channels x positions. s(X), in [0, 1], is the sphericity of the correlation matrix of
-    the channels: the geometric over the arithmetic mean of its eigenvalues, 1 where channels are independent and 0 where one is a
-    combination of others. n is the number of directions that a filter reads: the channels of its group, times the square root
-    of the positions of its kernel. F is how far an output moves when every weight w of the layers is off by chance, per
+    the channels: the geometric over the arithmetic mean of its eigenvalues, 1 where channels are independent and 0 where one
+    is a combination of others. n is the number of directions that a filter reads: the channels of its group, times the square
+    root of the positions of its kernel. F is how far an output moves when every weight w of the layers is off by chance, per
     relative error: F^2 is the mean over outputs f of the sum over weights of (w df/dw)^2, from the same random projection.
 
     Reasons: the Fisher matrix of a layer is close to the Kronecker product of the second moments of A and G, so a layer
