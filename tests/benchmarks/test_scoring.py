@@ -131,6 +131,19 @@ def test_a_changed_formula_is_scored_again(tmp_path, jobs, monkeypatch):
     assert [names for _, _, names in jobs] == [("naswot", "grad_norm"), ("naswot",)]
 
 
+def test_another_torch_or_reader_of_data_is_scored_again(tmp_path, jobs, monkeypatch):
+    def go():
+        scored("nasbench201", TEXTS[:1], ["params", "naswot"], cache=tmp_path / "s", **LOOK)
+        return jobs[-1][2]
+
+    go()
+    plain, known = scoring.code, scoring.installed
+    monkeypatch.setattr(scoring, "installed", lambda package: "0" if package == "torch" else known(package))
+    assert go() == ("naswot",)  # what is counted does not ask torch
+    monkeypatch.setattr(scoring, "code", lambda module: plain(module) + ("changed" if ".data." in module else ""))
+    assert (len(jobs), go(), len(jobs)) == (2, ("naswot",), 3)
+
+
 def test_failures_have_statuses_and_reasons_and_accidents_are_tried_again(tmp_path, jobs):
     texts = [TEXTS[0], "no architecture", TEXTS[1]]
     cache = tmp_path / "s"

@@ -238,10 +238,11 @@ class Work:
         """
         plain = dict(self._ground, proxy=[proxy.full_name, dict(proxy.settings), function_code(proxy.formula)])
         if proxy.name not in COUNTED:
-            plain |= {"threads": self.settings.threads, "device": self.settings.device.partition(":")[0]}
+            kind = self.settings.device.partition(":")[0]
+            plain |= {"threads": self.settings.threads, "device": kind, "torch": installed("torch")}
         if proxy.needs.data:
             size = self.settings.batch_size or proxy.needs.batch
-            plain["data"] = [self.data.fingerprint, proxy.needs.batches, size]
+            plain["data"] = [self.data.fingerprint, proxy.needs.batches, size, code(type(self.data).__module__)]
         return json.dumps(plain, sort_keys=True, default=repr)
 
     def key(self, text: str, proxy: str, seed: int) -> str:
