@@ -163,7 +163,10 @@ def _outputs(labels: Tensor | None, stated: int | None, name: str) -> int:
     top = int(labels.max())
     if stated is not None:
         if top >= stated:
-            raise DataError(f"{name}: label {top} needs {top + 1} outputs, but there are only {stated}")
+            raise DataError(
+                f"{name}: label {top} needs {top + 1} outputs, but there are only {stated}; where no proxy reads labels, a "
+                "file without them will do"
+            )
         return stated
     found = np.unique(labels.numpy()).size
     if found <= top:

@@ -116,7 +116,7 @@ def test_a_page_is_written_as_json_and_csv(tmp_path, monkeypatch):
         yield Scatter("dots", "some dots", "x", "y", (1.0,), (3.0,))
 
     class Shop:
-        notes = ["by hand"]
+        notes, rows = ["by hand"], ()
 
         def settings(self):
             return {"seed": 3}

@@ -182,7 +182,7 @@ def test_cells_are_published_ones():
             return {name: Measured(np.arange(4.0)[None] + 1) for name in asked}
 
         def each(self, sample, look, network=None, **more):
-            return [0.5] * 4
+            return [(1, 2, 1)] * 4
 
         def context(self, *_):
             return ""
@@ -194,3 +194,5 @@ def test_cells_are_published_ones():
             (row.address, column.name) for row in table.rows for column in table.columns
         }
         assert all(one.estimate is not None for one in cells)
+        if name == "dextr-table-5":
+            assert {(one.estimate.value, one.reason) for one in cells} == {(50.0, "33.33 with every none as a layer")}
