@@ -6,12 +6,15 @@ The folders come from the environment, or lie beside the project; absent means s
 from __future__ import annotations
 
 import os
+import signal
 from pathlib import Path
 
 import pytest
 from tests import properties
 
 properties.load()
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # a job in the background: the programs we start must hear Ctrl-C
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 BESIDE = Path(__file__).resolve().parents[2] / "shared"
 
