@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -82,7 +81,9 @@ def _look(probe: Probe, channels: int, columns: int) -> tuple[list[Exchange], Te
     """Every call of a layer, in call order; and how much an output changes when every weight is off by chance."""
     watcher = _Exchanges(channels, columns)
     with probe.contact() as network, torch.enable_grad():
-        inputs = tuple(_input(part, probe) for part in probe.data[0].parts)
+        parts = probe.data[0].parts
+        kinds = (probe.dtype if part.is_floating_point() else None for part in parts)
+        inputs = (part.detach().to(probe.device, kind).clone() for part, kind in zip(parts, kinds, strict=True))
         weights = _weights(network)
         with watching(network, [watcher]):
             outputs = logits_of(network(*inputs))
@@ -90,11 +91,9 @@ def _look(probe: Probe, channels: int, columns: int) -> tuple[list[Exchange], Te
             raise UnsupportedError("no convolution or linear layer was called: the default score looks at nothing else")
         shape = tuple(outputs.shape)
         projection = probe.draws.normal(f"projection.{'x'.join(map(str, shape))}", *shape).to(outputs)
-        sources = [*_sources(network, inputs), *weights]
-        if not outputs.requires_grad or not sources:
-            raise UnsupportedError("the outputs do not depend on the weights or inputs in a differentiable way")
-        gradients = torch.autograd.grad(outputs, sources, projection, allow_unused=True)
-        found = zip(weights, gradients[len(sources) - len(weights) :], strict=True)
+        if not outputs.requires_grad:
+            raise UnsupportedError("the outputs do not depend on the weights in a differentiable way")
+        found = zip(weights, torch.autograd.grad(outputs, weights, projection, allow_unused=True), strict=True)
         changes = [torch.linalg.vector_norm(w.detach() * g, dtype=torch.float64) for w, g in found if g is not None]
         change = torch.stack(changes).norm() if changes else torch.zeros((), dtype=torch.float64)
         if not outputs.isfinite().all():  # layers see correlations, and might not notice
@@ -105,20 +104,8 @@ def _look(probe: Probe, channels: int, columns: int) -> tuple[list[Exchange], Te
 def _weights(network: nn.Module) -> list[Tensor]:
     """Weights of the layers, a shared one once; frozen ones too: how steady a network is does not depend on who trains it."""
     layers = [module for module in network.modules() if isinstance(module, LAYERS)]
-    found = {id(p): p for layer in layers for p in layer.parameters() if p.ndim > 1 and not p.is_inference()}
+    found = {id(p): p for layer in layers for p in layer.parameters() if p.ndim > 1}
     return [p.requires_grad_() for p in found.values()]
-
-
-def _input(part: Tensor, probe: Probe) -> Tensor:
-    moved = part.detach().to(probe.device, probe.dtype if part.is_floating_point() else None).clone()
-    return moved.requires_grad_(moved.is_floating_point())
-
-
-def _sources(network: nn.Module, inputs: Sequence[Tensor]) -> list[Tensor]:
-    """Where the gradient is sent to, so that it passes every layer: floating inputs, and the tables that categories index."""
-    floating = [part for part in inputs if part.is_floating_point()]
-    tables = [m.weight for m in network.modules() if isinstance(m, nn.Embedding | nn.EmbeddingBag)]
-    return floating + [table for table in tables if table.requires_grad]
 
 
 class _Exchanges(Watcher[list[Exchange]]):
