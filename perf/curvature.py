@@ -18,7 +18,7 @@ import torch
 from torch import Tensor, nn
 
 from foresee import spaces
-from foresee.proxies.jets import curvature, taylor
+from foresee.probes.jets import curvature, taylor
 from foresee.seeds import generator
 from foresee.task import Task
 

@@ -23,8 +23,8 @@ import torch
 from torch import Tensor, nn
 
 from foresee import spaces
+from foresee.probes.kernel import predicted_bytes
 from foresee.proxies import Probe, get
-from foresee.proxies.kernel import predicted_bytes
 from foresee.quantities import parse_quantity
 from foresee.task import Task
 

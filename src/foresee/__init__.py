@@ -19,26 +19,55 @@ _HOMES = {
     "Batch": "foresee.batch",
     "Candidate": "foresee.spaces.base",
     "ForeseeError": "foresee.errors",
-    "Ranking": "foresee.proxies.score",
+    "Ranking": "foresee.scoring",
     "Run": "foresee.searchers.search",
     "Score": "foresee.proxies.base",
     "Space": "foresee.spaces.base",
     "Task": "foresee.task",
     "build": "foresee.spaces.base",
     "proxy": "foresee.proxies.base",
-    "rank": "foresee.proxies.score",
-    "score": "foresee.proxies.score",
-    "scores": "foresee.proxies.score",
+    "rank": "foresee.scoring",
+    "score": "foresee.scoring",
+    "scores": "foresee.scoring",
     "search": "foresee.searchers.search",
 }
-_ROOMS = ("benchmarks", "budgets", "data", "proxies", "report", "runs", "searchers", "spaces", "testing")
+_ROOMS = (
+    *(
+        "benchmarks",
+        "budgets",
+        "data",
+        "papers",
+        "probes",
+        "proxies",
+        "report",
+        "runs",
+        "scoring",
+        "searchers",
+        "spaces",
+    ),
+    *("statistics", "testing"),
+)
 
 if TYPE_CHECKING:
-    from foresee import benchmarks, budgets, data, proxies, report, runs, searchers, spaces, testing
+    from foresee import (
+        benchmarks,
+        budgets,
+        data,
+        papers,
+        probes,
+        proxies,
+        report,
+        runs,
+        scoring,
+        searchers,
+        spaces,
+        statistics,
+        testing,
+    )
     from foresee.batch import Batch
     from foresee.errors import ForeseeError
     from foresee.proxies.base import Score, proxy
-    from foresee.proxies.score import Ranking, rank, score, scores
+    from foresee.scoring import Ranking, rank, score, scores
     from foresee.searchers.search import Run, search
     from foresee.spaces.base import Candidate, Space, build
     from foresee.task import Task
@@ -57,6 +86,8 @@ __all__ = [
     "budgets",
     "build",
     "data",
+    "papers",
+    "probes",
     "proxies",
     "proxy",
     "rank",
@@ -64,9 +95,11 @@ __all__ = [
     "runs",
     "score",
     "scores",
+    "scoring",
     "search",
     "searchers",
     "spaces",
+    "statistics",
     "testing",
 ]
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterable, Iterator
 from fnmatch import fnmatchcase
+from importlib import import_module
 from importlib.metadata import entry_points
+from pkgutil import walk_packages
 from typing import Any, Generic, TypeVar
 
 from foresee.errors import InputError, UnknownNameError
@@ -37,9 +39,9 @@ def check_settings(of: str, thing: Callable[..., Any], settings: Iterable[str]) 
 class Registry(Generic[T]):
     """Names to things of one kind.
 
-    Built-in things register when their room is imported; other packages offer theirs through the entry-point group
-    `foresee.<room>`, loaded on the first look-up. A plug-in that fails to load never takes the rest down: its error is
-    kept in `broken` and shown by `foresee doctor`.
+    `home` is the room whose files register things of this kind: all of them are imported on the first look-up, so a new
+    thing is one new file. Other packages offer theirs through the entry-point group `foresee.<room>`, loaded then too. A
+    plug-in that fails to load never takes the rest down: its error is kept in `broken` and shown by `foresee doctor`.
 
     >>> toys: Registry[int] = Registry("toy", group="foresee.toys")
     >>> toys.add("ball", 1); toys.add("bat", 2)
@@ -47,11 +49,11 @@ class Registry(Generic[T]):
     (1, ['ball', 'bat'])
     """
 
-    def __init__(self, kind: str, *, group: str) -> None:
-        self.kind, self.group = kind, group
+    def __init__(self, kind: str, *, group: str, home: str = "") -> None:
+        self.kind, self.group, self.home = kind, group, home
         self.broken: dict[str, str] = {}
         self._things: dict[str, T] = {}
-        self._plugins_loaded = False
+        self._loaded = False
 
     def add(self, name: str, thing: T) -> None:
         """Register `thing`; a name can be taken only once."""
@@ -71,14 +73,14 @@ class Registry(Generic[T]):
         return decorate
 
     def __getitem__(self, name: str) -> T:
-        self._load_plugins()
+        self._load()
         try:
             return self._things[tidy(name)]
         except KeyError:
             raise UnknownNameError(self.kind, name, self._things) from None
 
     def __contains__(self, name: object) -> bool:
-        self._load_plugins()
+        self._load()
         return isinstance(name, str) and tidy(name) in self._things
 
     def __iter__(self) -> Iterator[str]:
@@ -89,13 +91,15 @@ class Registry(Generic[T]):
 
     def names(self, pattern: str = "*") -> list[str]:
         """Sorted names that match a wildcard pattern."""
-        self._load_plugins()
+        self._load()
         return sorted(name for name in self._things if fnmatchcase(name, tidy(pattern)))
 
-    def _load_plugins(self) -> None:
-        if self._plugins_loaded:
+    def _load(self) -> None:
+        if self._loaded:
             return
-        self._plugins_loaded = True
+        self._loaded = True
+        if self.home:
+            import_all(self.home)
         for entry in entry_points(group=self.group):
             try:
                 thing = entry.load()
@@ -105,6 +109,13 @@ class Registry(Generic[T]):
             # A plug-in module may register by decorator while it is imported, or hand over the thing itself.
             if entry.name not in self._things and not _is_module(thing):
                 self.add(tidy(entry.name), thing)
+
+
+def import_all(room: str) -> None:
+    """Import every file of a room, in its folders too; a mistake in one of them is ours, and is raised."""
+    package = import_module(room)
+    for found in walk_packages(package.__path__, f"{room}."):
+        import_module(found.name)
 
 
 def _is_module(thing: object) -> bool:

@@ -18,11 +18,11 @@ from tests.benchmarks.small import LOOK, small_table
 from torch import nn
 
 from foresee import benchmarks
-from foresee.benchmarks import scoring
 from foresee.benchmarks.benches import BASELINES, bench, sampled
 from foresee.benchmarks.formats.collect import Collector
 from foresee.errors import InputError, RunError, UnknownNameError
 from foresee.runs import RunFolder
+from foresee.scoring import many as scoring
 from foresee.spaces import own
 
 TABLE = small_table()

@@ -10,8 +10,8 @@ import sys
 
 import pytest
 
-from foresee.benchmarks import scoring
 from foresee.cli.app import run
+from foresee.scoring import many as scoring
 from foresee.spaces import get
 
 QUICK = ["--proxy", "params", "--proxy", "macs", "--untrained", "params", "--engine", "serial", "--data", "synthetic"]

@@ -7,8 +7,8 @@ import sys
 
 import pytest
 
-from foresee.benchmarks.papers import numbers
 from foresee.cli.app import run
+from foresee.papers import numbers
 
 
 @pytest.fixture

@@ -11,9 +11,9 @@ from tests.properties import examples
 from torch import nn
 
 import foresee as fs
-from foresee.proxies import score
-from foresee.proxies.draws import Draws
+from foresee.probes.draws import Draws
 from foresee.proxies.foresee import as_maps, grouped
+from foresee.scoring import score
 
 RANDOM = examples(10)
 

@@ -15,9 +15,9 @@ from tests.benchmarks.small import LOOK, small_table
 from tests.report.test_html import Page
 
 from foresee.benchmarks.benches import bench
-from foresee.benchmarks.statistics import Estimate, correlate
 from foresee.errors import InputError
 from foresee.report.bench import command, render, tell, write
+from foresee.statistics import Estimate, correlate
 
 SECTIONS = ["answer", "asked", "table", "scatter", "between", "failures", "again"]
 

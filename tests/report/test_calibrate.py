@@ -12,9 +12,9 @@ from tests.benchmarks.small import small_table
 from tests.report.test_html import Page
 
 from foresee.benchmarks import calibrate_table
-from foresee.benchmarks.statistics import Estimate
 from foresee.errors import InputError
 from foresee.report.calibrate import command, headline, render, tell, write
+from foresee.statistics import Estimate
 
 SECTIONS = ["answer", "asked", "next", "trust", "pictures", "again"]
 ASKED = {"proxies": ["params", "macs"], "untrained": "params", "trained": 12, "data": "synthetic", "bootstrap": 20}

@@ -6,8 +6,8 @@ import math
 
 import pytest
 
-from foresee.benchmarks.statistics import Estimate
 from foresee.report.intervals import Axis, in_words
+from foresee.statistics import Estimate
 
 
 @pytest.mark.parametrize(

@@ -10,37 +10,37 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-#: public name -> file of this room; imported on first use, so that reading a table does not load torch. No file has a public
+#: public name -> where it lives; imported on first use, so that reading a table does not load torch. No file has a public
 #: name: importing it would put the file in the place of the function.
 _HOMES = {
-    "Bench": "benches",
-    "BenchSettings": "benches",
-    "Cache": "cache",
-    "CalibratedTable": "calibration_table",
-    "Calibration": "calibration",
-    "Correlations": "statistics",
-    "Estimate": "statistics",
-    "ScoreMatrix": "scoring",
-    "Table": "table",
-    "Target": "table",
-    "bench": "benches",
-    "calibrate": "calibration",
-    "calibrate_table": "calibration_table",
-    "correlate": "statistics",
-    "load": "formats",
-    "save": "formats",
-    "scored": "scoring",
+    "Bench": "foresee.benchmarks.benches",
+    "BenchSettings": "foresee.benchmarks.benches",
+    "Cache": "foresee.scoring",
+    "CalibratedTable": "foresee.benchmarks.calibration_table",
+    "Calibration": "foresee.benchmarks.calibration",
+    "Correlations": "foresee.statistics",
+    "Estimate": "foresee.statistics",
+    "ScoreMatrix": "foresee.scoring",
+    "Table": "foresee.benchmarks.table",
+    "Target": "foresee.benchmarks.table",
+    "bench": "foresee.benchmarks.benches",
+    "calibrate": "foresee.benchmarks.calibration",
+    "calibrate_table": "foresee.benchmarks.calibration_table",
+    "correlate": "foresee.statistics",
+    "load": "foresee.benchmarks.formats",
+    "save": "foresee.benchmarks.formats",
+    "scored": "foresee.scoring",
 }
 
 if TYPE_CHECKING:
     from foresee.benchmarks.benches import Bench, BenchSettings, bench
-    from foresee.benchmarks.cache import Cache
     from foresee.benchmarks.calibration import Calibration, calibrate
     from foresee.benchmarks.calibration_table import CalibratedTable, calibrate_table
     from foresee.benchmarks.formats import load, save
-    from foresee.benchmarks.scoring import ScoreMatrix, scored
-    from foresee.benchmarks.statistics import Correlations, Estimate, correlate
     from foresee.benchmarks.table import Table, Target
+    from foresee.scoring.cache import Cache
+    from foresee.scoring.many import ScoreMatrix, scored
+    from foresee.statistics import Correlations, Estimate, correlate
 
 __all__ = [
     "Bench",
@@ -66,7 +66,7 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(importlib.import_module(f"{__name__}.{_HOMES[name]}"), name)
+    value = getattr(importlib.import_module(_HOMES[name]), name)
     globals()[name] = value
     return value
 

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from foresee.benchmarks.statistics import Correlations, correlate, kendall, pearson, spearman
 from foresee.errors import InputError, UnknownNameError
+from foresee.statistics import Correlations, correlate, kendall, pearson, spearman
 
 Floats = NDArray[np.float64]
 

@@ -20,9 +20,9 @@ from scipy.stats import rankdata
 
 from foresee.benchmarks.conformal import HeldOut, left_out
 from foresee.benchmarks.rank_model import Array, Indices, Likeness, normal_scores, view_of_proxies
-from foresee.benchmarks.statistics import Estimate, interval, kendall, resamples_of, spearman
 from foresee.errors import InputError
 from foresee.seeds import derive
+from foresee.statistics import Estimate, interval, kendall, resamples_of, spearman
 
 #: fewer trained architectures than this say too little, more than this want a model made for many
 LEAST, MOST = 10, 500

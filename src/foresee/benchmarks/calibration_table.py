@@ -19,17 +19,17 @@ from typing import Any
 import numpy as np
 
 from foresee.benchmarks import tasks
-from foresee.benchmarks.cache import Cache
 from foresee.benchmarks.calibration import COVERAGE, Calibration, Skill, calibrate, check_asked
 from foresee.benchmarks.folder import cache_for, hold
 from foresee.benchmarks.rank_model import Array, Indices, view_of_parts
-from foresee.benchmarks.scoring import parsed, scored
 from foresee.benchmarks.table import Table, Target
 from foresee.data import Data
 from foresee.errors import InputError
-from foresee.proxies.score import names_of
+from foresee.proxies.base import names_of
 from foresee.runs.environment import environment
 from foresee.runs.folder import write_whole
+from foresee.scoring.cache import Cache
+from foresee.scoring.many import parsed, scored
 from foresee.seeds import stream
 from foresee.spaces.base import Space, get
 from foresee.task import Task

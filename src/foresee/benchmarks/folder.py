@@ -6,9 +6,9 @@ import os
 from contextlib import ExitStack
 from pathlib import Path
 
-from foresee.benchmarks.cache import Cache
 from foresee.errors import RunError
 from foresee.runs.folder import RunFolder
+from foresee.scoring.cache import Cache
 
 #: a cache that all benches of a user share
 CACHE_VARIABLE = "FORESEE_CACHE"

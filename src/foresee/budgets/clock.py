@@ -20,6 +20,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from foresee.devices import threads as fixed_threads
 from foresee.errors import InputError
 from foresee.spaces.base import Space
 from foresee.spaces.counting import on_meta
@@ -199,10 +200,5 @@ def _inputs(task: Task, device: torch.device | str) -> tuple[Tensor, ...]:
 @contextmanager
 def _quiet(threads: int) -> Iterator[None]:
     """Fixed torch threads, and global random numbers left as they were."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(threads)
-    try:
-        with torch.random.fork_rng(devices=[]):
-            yield
-    finally:
-        torch.set_num_threads(before)
+    with fixed_threads(threads), torch.random.fork_rng(devices=[]):
+        yield

@@ -21,7 +21,7 @@ from foresee.task import parse_shape
 
 if TYPE_CHECKING:
     from foresee.benchmarks.benches import Bench
-    from foresee.benchmarks.statistics import Estimate
+    from foresee.statistics import Estimate
 
 
 @app.command()
@@ -113,7 +113,7 @@ def _sorted_settings(
 ) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
     """Each `--set name.key=value` to the space or to the proxy of that name."""
     from foresee.benchmarks.benches import BASELINES
-    from foresee.proxies.score import names_of
+    from foresee.proxies.base import names_of
 
     names = [*names_of(proxies), *BASELINES]
     found = parse_settings(pairs)

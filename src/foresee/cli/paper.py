@@ -18,8 +18,8 @@ from foresee.cli.progress import ScoringProgress
 from foresee.errors import InputError
 
 if TYPE_CHECKING:
-    from foresee.benchmarks.papers import Line, Page, Published
-    from foresee.benchmarks.papers.numbers import Column
+    from foresee.papers import Line, Page, Published
+    from foresee.papers.numbers import Column
 
 
 @app.command()
@@ -64,8 +64,8 @@ def paper(
     if name == "list":
         _list(as_json)
         return
-    from foresee.benchmarks.papers import Workshop, reproduce
-    from foresee.benchmarks.papers.base import find
+    from foresee.papers import Workshop, reproduce
+    from foresee.papers.base import find
 
     find(name)  # a wrong name is said before any work
     if sample is not None and sample < 0:
@@ -116,10 +116,10 @@ def paper(
 
 
 def _list(as_json: bool) -> None:
-    from foresee.benchmarks.papers import names, published
-    from foresee.benchmarks.papers.base import load_all
-    from foresee.benchmarks.papers.numbers import WHY_EMPTY
-    from foresee.benchmarks.papers.numbers import names as printed
+    from foresee.papers import names, published
+    from foresee.papers.base import load_all
+    from foresee.papers.numbers import WHY_EMPTY
+    from foresee.papers.numbers import names as printed
 
     known = load_all()
     rows = [

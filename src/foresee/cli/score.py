@@ -44,9 +44,9 @@ def score(
     Example: foresee score mypackage.models:make_net --input 3x32x32 --proxy dextr --proxy synflow
     """
     see_current_folder()
-    from foresee.proxies.score import names_of
-    from foresee.searchers.evaluation import Evaluation
-    from foresee.searchers.settings import SearchSettings
+    from foresee.proxies.base import names_of
+    from foresee.scoring.evaluation import Evaluation
+    from foresee.scoring.settings import SearchSettings
 
     names = names_of(proxy or ["foresee"])
     pairs = parse_settings(set_ or [])

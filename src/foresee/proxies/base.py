@@ -13,18 +13,18 @@ from __future__ import annotations
 
 import inspect
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from foresee.errors import InputError, UnknownNameError
-from foresee.proxies.initialise import check as check_initialisation
+from foresee.probes.initialise import check as check_initialisation
 from foresee.registry import Registry, tidy
 
 if TYPE_CHECKING:
     from torch import Tensor
 
-    from foresee.proxies.probe import Probe
+    from foresee.probes.probe import Probe
 
 Status = Literal["ok", "nan", "rank_deficient", "unsupported", "out_of_memory", "failed"]
 Direction = Literal["higher", "lower"]
@@ -108,7 +108,7 @@ class Needs:
 class Proxy:
     """A registered proxy: the formula, its declaration and its settings (with defaults).
 
-    Every proxy has the setting `initialise`: the weights the network is looked at with (see `foresee.proxies.initialise`).
+    Every proxy has the setting `initialise`: the weights the network is looked at with (see `foresee.probes.initialise`).
     """
 
     name: str
@@ -158,7 +158,7 @@ class Proxy:
             return self.formula(initialised, **settings)
 
 
-proxies: Registry[Proxy] = Registry("proxy", group="foresee.proxies")
+proxies: Registry[Proxy] = Registry("proxy", group="foresee.proxies", home="foresee.proxies")
 
 
 def proxy(
@@ -215,3 +215,22 @@ def get(reference: str | Proxy, settings: Mapping[str, Any] | None = None) -> Pr
             raise UnknownNameError(f"variant of proxy {name}", variant, found.variants)
         found = replace(found.with_settings(found.variants[variant]), variant=variant)
     return found.with_settings(settings or {})
+
+
+def names_of(wanted: str | Iterable[str]) -> list[str]:
+    """Names, wildcards and "all" as names, in order, each once; a variant stays as written (`dextr:reference`).
+
+    >>> names_of(["params", "grad_*", "dextr:reference"])
+    ['params', 'grad_norm', 'dextr:reference']
+    """
+    names: list[str] = []
+    for name in [wanted] if isinstance(wanted, str) else wanted:
+        pattern = "*" if name == "all" else tidy(name)
+        if not any(sign in pattern for sign in "*?["):
+            names.append(get(pattern).full_name)
+            continue
+        matching = proxies.names(pattern)
+        if not matching:
+            raise UnknownNameError("proxy", name, proxies.names())
+        names += matching
+    return list(dict.fromkeys(names))

@@ -10,10 +10,10 @@ import torch
 from torch import Tensor, nn
 
 from foresee.errors import InputError, UnsupportedError
+from foresee.probes.looks import Call, Watcher, watching
+from foresee.probes.outputs import logits_of
+from foresee.probes.probe import Probe
 from foresee.proxies.base import Needs, proxy
-from foresee.proxies.looks import Call, Watcher, watching
-from foresee.proxies.outputs import logits_of
-from foresee.proxies.probe import Probe
 from foresee.proxies.spectra import sphericity
 
 #: layers whose weights mix channels
@@ -52,7 +52,7 @@ def foresee(probe: Probe, *, channels: int = 256, columns: int = 8) -> Tensor:
     Needs 16 samples (fewer will do), no labels. BatchNorm: batch statistics. Determinants in float64.
     Draws: `projection.<shape>`.
 
-    >>> from foresee.proxies import score
+    >>> from foresee import score
     >>> net = nn.Sequential(nn.Conv2d(3, 8, 3), nn.ReLU(), nn.Conv2d(8, 8, 3), nn.Flatten(), nn.Linear(8 * 16, 10))
     >>> found = score(net, torch.randn(8, 3, 8, 8), "foresee")
     >>> found.ok, sorted(found.parts)

@@ -12,7 +12,6 @@ from pathlib import Path
 
 from foresee.benchmarks.agreement import Agreement, between
 from foresee.benchmarks.benches import BASELINES, Bench
-from foresee.benchmarks.statistics import Correlations, Estimate
 from foresee.errors import InputError
 from foresee.quantities import format_quantity
 from foresee.report.asked import flatten
@@ -22,6 +21,7 @@ from foresee.report.html import Drawing, drawing, number, page
 from foresee.report.info import Measure
 from foresee.report.intervals import Axis, in_words
 from foresee.runs import write_whole
+from foresee.statistics import Correlations, Estimate
 
 #: architectures whose numbers the page tells under the pointer
 TOLD = 3000

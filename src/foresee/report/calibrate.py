@@ -18,7 +18,6 @@ import numpy as np
 from foresee.benchmarks.calibration import Skill
 from foresee.benchmarks.calibration_table import CalibratedTable
 from foresee.benchmarks.rank_model import Array, Indices
-from foresee.benchmarks.statistics import Estimate
 from foresee.errors import InputError
 from foresee.report.asked import flatten
 from foresee.report.commands import sets, shown_path
@@ -27,6 +26,7 @@ from foresee.report.html import Drawing, drawing, number, page
 from foresee.report.info import Measure
 from foresee.report.intervals import Axis
 from foresee.runs.folder import write_whole
+from foresee.statistics import Estimate
 
 #: predictions in the table of the page
 NEXT = 20

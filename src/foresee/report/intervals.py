@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from foresee.benchmarks.statistics import Estimate
+from foresee.statistics import Estimate
 
 
 @dataclass(frozen=True)

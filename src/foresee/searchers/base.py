@@ -204,7 +204,7 @@ class Searcher(ABC):
         )
 
 
-searchers: Registry[type[Searcher]] = Registry("searcher", group="foresee.searchers")
+searchers: Registry[type[Searcher]] = Registry("searcher", group="foresee.searchers", home="foresee.searchers")
 
 
 def make(

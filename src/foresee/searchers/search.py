@@ -17,19 +17,19 @@ from typing import Any
 from foresee.batch import as_batches
 from foresee.budgets import Clock, LatencyTable, Limit, Limits
 from foresee.data import Data, GivenBatches
+from foresee.devices import usable
 from foresee.errors import InputError, RunError, SettingsMismatchError
 from foresee.proxies.base import Proxy
-from foresee.proxies.score import usable
 from foresee.runs import engines
-from foresee.runs.engines import Outcome
+from foresee.runs.engines.base import Outcome
 from foresee.runs.environment import environment
 from foresee.runs.events import Announcer, Event, Observer
 from foresee.runs.folder import RunFolder, read
 from foresee.runs.record import CandidateRow, Record, ScoreRow
 from foresee.runs.store import Store
+from foresee.scoring.evaluation import Evaluation, Scored
+from foresee.scoring.settings import SearchSettings
 from foresee.searchers.base import Proposal, Result, Searcher, make
-from foresee.searchers.evaluation import Evaluation, Scored
-from foresee.searchers.settings import SearchSettings
 from foresee.spaces.base import Candidate, Space
 
 

@@ -153,7 +153,7 @@ class Space(ABC, Generic[A]):
         }
 
 
-spaces: Registry[type[Space[Any]]] = Registry("space", group="foresee.spaces")
+spaces: Registry[type[Space[Any]]] = Registry("space", group="foresee.spaces", home="foresee.spaces")
 
 
 @dataclass(frozen=True)

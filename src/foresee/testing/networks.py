@@ -7,7 +7,7 @@ from torch import Tensor, nn
 
 from foresee.batch import Batch
 from foresee.errors import UnknownNameError
-from foresee.proxies.state import random_states_kept
+from foresee.probes.state import random_states_kept
 from foresee.seeds import generator
 
 KINDS: tuple[str, ...] = ("convolutional", "mlp", "transformer", "click-through")

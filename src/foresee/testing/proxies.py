@@ -20,9 +20,10 @@ import torch
 from torch import Tensor, nn
 
 from foresee.batch import Batch
-from foresee.proxies import Proxy, Score, get, score
+from foresee.probes.looks import LOOKS
+from foresee.proxies import Proxy, Score, get
 from foresee.proxies.base import STATUSES
-from foresee.proxies.looks import LOOKS
+from foresee.scoring import score
 from foresee.testing import networks
 
 Order = Literal["any", "first", "matters"]

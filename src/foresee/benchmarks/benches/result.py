@@ -16,9 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from foresee.benchmarks.benches.settings import BASELINES, BenchSettings
-from foresee.benchmarks.scoring import ScoreMatrix
-from foresee.benchmarks.statistics import Correlations, spearman
 from foresee.runs.folder import RunFolder, write_whole
+from foresee.scoring.many import ScoreMatrix
+from foresee.statistics import Correlations, spearman
 
 RESULT, CORRELATIONS, SCORES = "bench.json", "correlations.csv", "scores.csv"
 

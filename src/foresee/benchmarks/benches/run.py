@@ -19,19 +19,19 @@ from foresee import data as data_room
 from foresee.benchmarks import tasks
 from foresee.benchmarks.benches.result import Bench, Floats
 from foresee.benchmarks.benches.settings import BASELINES, BenchSettings
-from foresee.benchmarks.cache import Cache
 from foresee.benchmarks.folder import cache_for, hold
 from foresee.benchmarks.formats import load
-from foresee.benchmarks.scoring import parsed, scored
-from foresee.benchmarks.statistics import TOP, correlate
 from foresee.benchmarks.table import Table
 from foresee.data import Data
 from foresee.errors import InputError
-from foresee.proxies.score import names_of
+from foresee.proxies.base import names_of
 from foresee.runs.environment import environment
 from foresee.runs.events import Observer
+from foresee.scoring.cache import Cache
+from foresee.scoring.many import parsed, scored
 from foresee.seeds import derive
 from foresee.spaces.base import Space, get
+from foresee.statistics import TOP, correlate
 from foresee.task import Task
 
 #: with fewer architectures than this, resampling them tells little about others

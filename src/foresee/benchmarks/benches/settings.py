@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any
 
-from foresee.benchmarks.statistics import TOP
 from foresee.errors import InputError
+from foresee.statistics import TOP
 from foresee.task import Task
 
 #: what every proxy has to beat

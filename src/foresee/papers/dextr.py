@@ -1,0 +1,297 @@
+"""Dextr's tables and figures: its correlations, its two terms alone, the size space, how steady it is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import torch
+
+from foresee.errors import InputError
+from foresee.papers.base import Cell, Found, Scatter, Unavailable, reproduction
+from foresee.papers.samples import BENCHMARKS, Floats
+from foresee.papers.workshop import Asked, Made, Measured, Rows, Workshop, correlation_cells
+from foresee.probes.probe import Probe
+from foresee.scoring import score
+from foresee.scoring.evaluation import Evaluation
+from foresee.spaces.four_nodes import Cell as FourNodes
+
+#: the batch of NAS-Bench-Suite-Zero, with which the papers ran the gradient proxies
+SUITE_BATCH = 32
+#: the networks the public proxy codes build: batch norm without scale and statistics (201), PyTorch's first weights (101)
+PROXY_NETWORK = {"variant": "reference"}
+
+#: Figure 2: so many networks between the two accuracies that the text quotes, each with so many images and circles
+NETWORKS, INPUTS, QUOTED = 10, 10, (56.19, 89.9)
+
+
+def suite(proxy: str) -> Asked:
+    """A proxy as NAS-Bench-Suite-Zero asks for it: 32 samples, the benchmark's own network."""
+    return Asked(proxy, batch_size=SUITE_BATCH)
+
+
+def suite_targets(benchmark: str) -> tuple[str, ...]:
+    """The suite's accuracies: validation accuracies come first."""
+    return tuple(sorted(BENCHMARKS[benchmark].targets, key=lambda target: not target.startswith("val")))
+
+
+def dextr_on(benchmark: str, proxy: str = "dextr") -> Asked:
+    """Dextr, MeCo or a part of Dextr as the public code computes it there.
+
+    On NAS-Bench-201 and the size space: one image, and Dextr's circle at 64x64. Elsewhere through the suite: 32 images, whose
+    statistics BatchNorm takes, of which the first is decomposed, and the circle at the input's size.
+    """
+    space = BENCHMARKS[benchmark].space
+    alone = space in ("nasbench201", "nats_size")
+    variant = "reference_nb201" if alone and proxy in ("dextr", "curvature") else "reference"
+    network = PROXY_NETWORK if space in ("nasbench201", "nasbench101") else {}
+    return Asked(f"{proxy}:{variant}", batch_size=1 if alone else SUITE_BATCH, space_settings=network)
+
+
+def harmonic_mean(first: Measured, second: Measured) -> Measured:
+    """2ab / (a + b), architecture by architecture."""
+    a, b = first.values, second.values
+    return Measured(2 * a * b / (a + b), reasons={**first.reasons, **second.reasons})
+
+
+def regularised(swap: Measured, params: Measured) -> Measured:
+    """SWAP times exp(-(p - mu)^2 / sigma), p the parameters, mu the largest of them and sigma = mu^2.
+
+    Peng et al. choose mu and sigma by space and Dextr does not print them; these two see sizes only, no accuracy.
+    """
+    sizes = params.values
+    mu = np.nanmax(sizes)
+    return Measured(swap.values * np.exp(-((sizes / mu - 1) ** 2)), reasons=swap.reasons)
+
+
+# -- tables -------------------------------------------------------------------------------------------------------------
+@reproduction("dextr-table-1", by_row=True)
+def table_1(workshop: Workshop) -> Iterator[Found]:
+    """Spearman with the benchmark's accuracy: test accuracies for Dextr and MeCo, validation accuracies for what is quoted.
+
+    Dextr and MeCo are the public code's forms (`:reference`; on NAS-Bench-201 one image and the circle at 64x64, on the
+    networks of the public proxy code; elsewhere a batch of 32). The gradient proxies are zero-cost-nas' forms at the batch of
+    NAS-Bench-Suite-Zero, 32; ZiCo takes two such batches. SWAP is one draw of weights; the paper's mu and sigma are not
+    printed: mu is the largest number of parameters of the sample, sigma its square. The paper's numbers for all but Dextr
+    and MeCo are those of Peng et al. (2024), from NAS-Bench-Suite-Zero, which judges by validation accuracy: on all 15,625
+    cells of NAS-Bench-201 #params has 0.715 with it, as printed (0.72), and 0.753 with the test accuracy.
+    """
+    for column in BENCHMARKS:
+        if not column.startswith(("transnas", "nasbench101", "nasbench201", "nasbench301")):
+            continue
+        rows: Rows = {name: suite(name.replace("-", "_")) for name in ("grasp", "fisher", "grad-norm", "snip", "zico")}
+        rows |= {"synflow": Asked("synflow"), "params": Asked("params")}
+        rows |= {
+            "swap": Asked("swap:reference", batch_size=16),
+            "swap-reg": Made(("swap", "params"), regularised),
+        }
+        yield from correlation_cells(workshop, column, rows, hidden=("swap",), targets=suite_targets(column))
+        rows = {"meco": dextr_on(column, "meco"), "dextr": dextr_on(column)}
+        yield from correlation_cells(workshop, column, rows)
+
+
+@reproduction("dextr-table-4", by_row=True)
+def table_4(workshop: Workshop) -> Iterator[Found]:
+    """Spearman on NAS-Bench-201 of Dextr's two terms alone, and of other proxies of the same kind.
+
+    The terms are those of the public code on one image: the sum of inverse condition numbers over all modules, the curvature
+    along the circle at 64x64 with 10 drawn outputs; logarithms do not change ranks. ZiCo: two batches of 32. Zen: the form
+    with running statistics, which those networks do not have, so it runs on the benchmark's own. HM is 2ab / (a + b).
+    """
+    for column in ("nasbench201-cifar10", "nasbench201-cifar100", "nasbench201-imagenet16"):
+        rows: Rows = {
+            "log-1-c-x": dextr_on(column, "inverse_conditions"),
+            "zico": suite("zico"),
+            "log-1-kappa": dextr_on(column, "curvature"),
+            "zen": Asked("zen:reference"),
+            "hm-zen-zico": Made(("zen", "zico"), harmonic_mean),
+            "dextr": dextr_on(column),
+        }
+        yield from correlation_cells(workshop, column, rows)
+
+
+@reproduction("dextr-table-5")
+def table_5(workshop: Workshop) -> Iterator[Found]:
+    """Share of layers whose feature map's largest singular value is at least 1, in percent, mean over networks.
+
+    Layers are leaf modules; the map is (channels, positions) of one image, in float64. An operation `none` whose zeros are
+    added to something is left out of our networks and no layer; beside it stands the share with these as layers, which they
+    are in the public code. Agreement is within 3 percent points plus half of our interval.
+    """
+    for row, benchmark in (
+        ("nasbench101", "nasbench101"),
+        ("nasbench201", "nasbench201-cifar10"),
+        ("nasbench301", "nasbench301"),
+    ):
+        column = "layers-with-sigma-max-ge-1"
+        try:
+            sample = workshop.sampled(benchmark)
+        except Unavailable as why:
+            yield Cell.missing(row, column, str(why))
+            continue
+        network = PROXY_NETWORK if sample.space in ("nasbench201", "nasbench101") else {}
+        reached, layers, none = np.array(workshop.each(sample, unit_layers, network)).T
+        words = f"{100 * np.mean(reached / (layers + none)):.2f} with every none as a layer" if none.any() else ""
+        yield Cell(row, column, workshop.mean(100 * reached / layers), words)
+
+
+def unit_layers(evaluation: Evaluation, text: str) -> tuple[int, int, int]:
+    """Layers of one network with a largest singular value of at least 1; all its layers; operations `none` left out of it."""
+    batch, network = evaluation.data.batch(1, seed=evaluation.settings.seed), evaluation.candidate(text).build()
+    features = Probe(network, batch, seed=evaluation.settings.seed).sample.see("features")
+    cells = [module for module in network.modules() if isinstance(module, FourNodes)]
+    left_out = sum(len(cell.edges) - sum(map(len, cell.computed)) for cell in cells)
+    return sum(reaches_one(feature.map.double()) for feature in features), len(features), left_out
+
+
+def reaches_one(matrix: torch.Tensor) -> bool:
+    """Whether the largest singular value is at least 1.
+
+    It is at least the length of any row or column and at most that of all entries. Only where 1 lies between these is it
+    computed, from the smaller of the two products.
+    """
+    squares = matrix.square()
+    if max(squares.sum(0).max(), squares.sum(1).max()) >= 1:
+        return True
+    if squares.sum() < 1:
+        return False
+    wide = matrix if matrix.shape[0] <= matrix.shape[1] else matrix.mT
+    return bool(torch.linalg.eigvalsh(wide @ wide.mT)[-1] >= 1)
+
+
+@reproduction("dextr-table-6", by_row=True)
+def table_6(workshop: Workshop) -> Iterator[Found]:
+    """Spearman on the size space.
+
+    Gradient proxies: zero-cost-nas' forms at its batch of 64; ZiCo two batches of 64. NTK: condition number of TE-NAS' kernel
+    of 16 samples, less being better, on the network itself (TE-NAS takes a thin one). Zen: with running statistics. MeCo and
+    Dextr: the public code's forms, one image, Dextr's circle at 64x64.
+    """
+    for column in ("nats-sss-cifar10", "nats-sss-cifar100", "nats-sss-imagenet16"):
+        rows: Rows = {
+            name: Asked(name.replace("-", "_"), batch_size=64)
+            for name in ("fisher", "snip", "grasp", "grad-norm", "zico")
+        }
+        rows |= {"params": Asked("params"), "synflow": Asked("synflow"), "zen": Asked("zen:reference")}
+        rows |= {"ntk": Asked("ntk_cond:tenas", batch_size=16)}
+        rows |= {"meco": dextr_on(column, "meco"), "dextr": dextr_on(column)}
+        yield from correlation_cells(workshop, column, rows)
+
+
+@reproduction("dextr-table-7", by_row=True)
+def table_7(workshop: Workshop) -> Iterator[Found]:
+    """Spearman on the size space of Dextr and of its form with 8 drawn channels per layer (Eq. 22), one image each.
+
+    Both in the public code's form; Dextr's circle at 64x64.
+    """
+    for column in ("nats-sss-cifar10", "nats-sss-cifar100", "nats-sss-imagenet16"):
+        rows: Rows = {"dextr": dextr_on(column), "dextr-opt": dextr_on(column, "dextr_opt")}
+        yield from correlation_cells(workshop, column, rows)
+
+
+# -- figures ------------------------------------------------------------------------------------------------------------
+@reproduction("dextr-figure-1a", caption="Linear independence of feature maps (FMI) against accuracy on NAS-Bench-201")
+def figure_1a(workshop: Workshop) -> Iterator[Found]:
+    """The left panel: FMI, the sum of inverse condition numbers over all modules for one image, against accuracy.
+
+    The panel is a picture; the text quotes 25 as the FMI above which networks converge fast. The rows give the correlation
+    and the mean accuracy on both sides of it. The right panel, losses during training, comes with training.
+    """
+    try:
+        sample = workshop.sampled("nasbench201-cifar10")
+    except Unavailable as why:
+        yield Cell.missing("fmi", "spearman", str(why))
+        return
+    fmi = workshop.measure(sample, {"fmi": dextr_on(sample.benchmark, "inverse_conditions")})["fmi"]
+    yield workshop.cell("fmi", "spearman", fmi, sample.truth)
+    mean = fmi.values.mean(0)
+    for row, side in (("fmi-above-25", mean > 25), ("fmi-at-most-25", mean <= 25)):
+        accuracies = sample.truth[side]
+        yield (
+            Cell(row, "accuracy", workshop.mean(accuracies))
+            if len(accuracies)
+            else Cell.missing(row, "accuracy", "no network of the sample")
+        )
+    yield scatter("fmi", sample.benchmark, "feature-map independence (FMI)", fmi, sample.truth, sample.target)
+
+
+@reproduction("dextr-figure-2", judged=False)
+def figure_2(workshop: Workshop) -> Iterator[Found]:
+    """Mean and standard deviation of Dextr over 10 images and 10 circles, for 10 networks of 56 to 90 % accuracy.
+
+    The paper does not name its networks: ours are those of the whole table nearest to ten accuracies evenly spaced between
+    the two it quotes, so no agreement is claimed. Weights stay the same; image and circle change. Public code's form.
+    """
+    try:
+        everyone = workshop.sampled("nasbench201-cifar10", everyone=True)
+    except Unavailable as why:
+        for row in ("best-network", "worst-network", "the-other-eight-networks"):
+            for column in ("accuracy", "dextr-mean"):
+                yield Cell.missing(row, column, str(why))
+        return
+    places = [int(np.abs(everyone.truth - goal).argmin()) for goal in np.linspace(*QUOTED, NETWORKS)]
+    chosen = everyone.subset(list(dict.fromkeys(places)))
+    values = np.array(workshop.each(chosen, steadiness, PROXY_NETWORK, count=INPUTS))
+    for place, (accuracy, row_values) in enumerate(zip(chosen.truth, values, strict=True)):
+        row = {0: "worst-network", len(chosen) - 1: "best-network"}.get(place, f"network-{place + 1}")
+        yield Cell(row, "accuracy", workshop.mean(np.array([accuracy])))
+        yield Cell(row, "dextr-mean", workshop.mean(row_values), f"standard deviation {row_values.std():.3f}")
+    for column in ("accuracy", "dextr-mean"):
+        others = f"ours are network-2 to network-{len(chosen) - 1}"
+        yield Cell.missing("the-other-eight-networks", column, others)
+    spread = values.std(1)
+    workshop.note(f"standard deviations from {spread.min():.3f} to {spread.max():.3f}; the paper says 0.01 to 0.05")
+    yield Scatter(
+        "stability",
+        f"mean and standard deviation of Dextr over {INPUTS} inputs, for {len(chosen)} networks of NAS-Bench-201",
+        "test accuracy (%)",
+        "Dextr",
+        tuple(chosen.truth.tolist()),
+        tuple(values.mean(1).tolist()),
+        bars=tuple(spread.tolist()),
+    )
+
+
+def steadiness(evaluation: Evaluation, text: str, count: int) -> list[float]:
+    """Dextr of one network with the same weights, for so many images and circles."""
+    network, seed = evaluation.candidate(text).build(), evaluation.settings.seed
+    asked = dextr_on("nasbench201-cifar10")
+    images = evaluation.data.batches(count, 1, seed=seed)
+    found = [score(network, image, asked.proxy, seed=seed + place) for place, image in enumerate(images)]
+    if not all(one.ok for one in found):
+        raise InputError(f"{text}: Dextr has no value: {found[0].reason}")
+    return [float(one.merit) for one in found]
+
+
+@reproduction(
+    "dextr-figure-5", caption="Dextr against accuracy on NAS-Bench-101, 201, 301 and TransNAS-Bench-101 micro"
+)
+def figure_5(workshop: Workshop) -> Iterator[Found]:
+    """Scatter plots, with the correlation of each; the same scores as Dextr's row of Table 1.
+
+    The figure does not say which task of TransNAS-Bench it shows: all three of Table 1 are drawn.
+    """
+    for benchmark in (
+        "nasbench101",
+        "nasbench201-cifar10",
+        "nasbench301",
+        "transnas-object",
+        "transnas-scene",
+        "transnas-jigsaw",
+    ):
+        try:
+            sample = workshop.sampled(benchmark)
+        except Unavailable as why:
+            yield Cell.missing("dextr", benchmark, str(why))
+            continue
+        found = workshop.measure(sample, {"dextr": dextr_on(benchmark)})["dextr"]
+        yield workshop.cell("dextr", benchmark, found, sample.truth)
+        yield scatter(f"dextr-{benchmark}", benchmark, "Dextr", found, sample.truth, sample.target)
+
+
+def scatter(name: str, benchmark: str, label: str, found: Measured, truth: Floats, target: str) -> Scatter:
+    """Accuracy against the mean over repeats of a proxy, where it has a value."""
+    x = found.values.mean(0)
+    there = np.isfinite(x)
+    text = f"{target} against {label} for {int(there.sum())} networks of {benchmark}"
+    return Scatter(name, text, label, target, tuple(x[there].tolist()), tuple(truth[there].tolist()))

@@ -1,0 +1,391 @@
+"""What a reproduction works with: samples of the benchmarks at hand, and scores that are computed once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+from textwrap import shorten
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+
+from foresee.benchmarks import tasks
+from foresee.benchmarks.benches import sampled as places_of
+from foresee.benchmarks.table import Table
+from foresee.errors import RunError
+from foresee.papers.base import Cell, Unavailable
+from foresee.papers.samples import BENCHMARKS, Floats, Sample, benchmark, choose, has, precomputed, tables_in
+from foresee.proxies.base import get as get_proxy
+from foresee.runs import engines
+from foresee.runs.events import Announcer, Event, Observer
+from foresee.scoring.evaluation import Evaluation
+from foresee.scoring.many import scored
+from foresee.scoring.settings import SearchSettings
+from foresee.seeds import derive
+from foresee.statistics import Correlations, Estimate, correlate, interval
+from foresee.task import Task
+
+__all__ = ["BENCHMARKS", "Asked", "Measured", "Rows", "Sample", "Workshop", "correlation_cells"]
+
+#: architectures per benchmark where neither the table nor the user says otherwise, as in Dextr's tables
+SAMPLE = 1000
+#: the reason of a cell that a run leaves out by choice
+NOT_ASKED = "not asked for in this run (--benchmark, --row)"
+
+Coefficient: TypeAlias = Literal["spearman", "kendall", "pearson"]
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A proxy as a paper asked for it. `batch_size` None: what the proxy needs; `data` None: what the workshop looks at.
+
+    `space_settings` are of the networks it looks at, on top of the benchmark's own.
+    """
+
+    proxy: str
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    batch_size: int | None = None
+    space_settings: Mapping[str, Any] = field(default_factory=dict)
+    data: str | None = None
+
+
+@dataclass(frozen=True)
+class Measured:
+    """One proxy over a sample: `values` of shape (repeats, architectures), NaN where it failed, and why it did."""
+
+    values: Floats
+    direction: str = "higher"
+    reasons: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def merits(self) -> Floats:
+        """Turned so that more is better."""
+        return self.values if self.direction == "higher" else -self.values
+
+    @property
+    def words(self) -> str:
+        """What went wrong, in words; "" where nothing did."""
+        failed = int(np.isnan(self.values).any(0).sum())
+        if not failed:
+            return ""
+        why = shorten(max(self.reasons, key=lambda reason: self.reasons[reason], default=""), 80, placeholder=" ...")
+        return f"{failed} of {self.values.shape[1]} without a value, ranked last" + (f" ({why})" if why else "")
+
+
+@dataclass(frozen=True)
+class Made:
+    """A row made of other rows: `make` of what they measured, in the order of `of`."""
+
+    of: tuple[str, ...]
+    make: Callable[..., Measured]
+
+
+#: what the rows of a table are: proxies as asked for, or numbers made of them
+Rows: TypeAlias = dict[str, Asked | Made]
+
+
+@dataclass
+class Workshop:
+    """Where a reproduction works. It finds tables by their content, draws the sample, and scores each architecture once.
+
+    Args:
+        tables: folder with tables, in any form that `foresee.benchmarks.table.load` reads.
+        sample: architectures per benchmark; 0 for all; None for what each table takes by itself: 1000, or fewer where a
+            number is costly.
+        seed: decides sample, weights and draws; repeat r looks with seed + r.
+        repeats: runs to average over.
+        data: what the proxies look at, in the shape of each benchmark's images; None for the embedded digits.
+        batch_size: at most so many samples per batch, for a quick look; None for as many as the paper took.
+        bootstrap: resamples behind an interval.
+        benchmarks: those whose numbers are asked for, by the names their columns have; none named: all.
+        rows: likewise the rows, of tables whose rows are proxies.
+        space_settings: by space, settings on top of what a paper used (thinner networks for a quick look).
+        cache: file of scores already computed, shared by all tables.
+        observers: called with an `Event` for each architecture scored.
+        notes: what has to be said beside the table; filled on the way.
+    """
+
+    tables: Path | None = None
+    sample: int | None = None
+    seed: int = 0
+    repeats: int = 1
+    data: str | None = None
+    batch_size: int | None = None
+    bootstrap: int = 1000
+    benchmarks: Sequence[str] = ()
+    rows: Sequence[str] = ()
+    space_settings: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    engine: str = "serial"
+    workers: int | None = None
+    device: str = "cpu"
+    cache: Path | None = None
+    observers: Iterable[Observer] = ()
+    notes: list[str] = field(default_factory=list)
+    _correlations: dict[bytes, Correlations] = field(default_factory=dict, init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        for name in self.benchmarks:
+            benchmark(name)
+
+    def note(self, text: str) -> None:
+        """Say something beside the table, once."""
+        if text not in self.notes:
+            self.notes.append(text)
+
+    def settings(self) -> dict[str, Any]:
+        """What decides the numbers, as plain values."""
+        named = ("sample", "seed", "repeats", "data", "batch_size", "bootstrap", "device")
+        asked = {"benchmarks": list(self.benchmarks), "rows": list(self.rows)}
+        return {key: getattr(self, key) for key in named} | asked | {"space_settings": dict(self.space_settings)}
+
+    # -- samples ------------------------------------------------------------------------------------------------------
+    def check_asked(self, name: str) -> None:
+        """Raise `Unavailable` for a benchmark that was not asked for."""
+        if self.benchmarks and name not in self.benchmarks:
+            raise Unavailable(NOT_ASKED)
+
+    @cached_property
+    def _tables(self) -> list[Table]:
+        if self.tables is None:
+            raise Unavailable("no tables: give the folder they are in with --tables")
+        return tables_in(self.tables)
+
+    def sampled(
+        self, name: str, *, size: int | None = None, everyone: bool = False, targets: Sequence[str] = ()
+    ) -> Sample:
+        """The sample of a benchmark.
+
+        `size` is how many a table takes where no sample was asked for, `everyone` is for the whole table, `targets` where a
+        paper took other accuracies than the benchmark's test accuracies, best first.
+        """
+        about = benchmark(name)
+        self.check_asked(name)
+        wanted = targets or about.targets
+        table, target = choose(self._tables, about.space, wanted)
+        if target != wanted[0]:
+            self.note(f"{name}: accuracies are {target}; no table at hand has {wanted[0]}")
+        count = SAMPLE if size is None else size
+        if self.sample is not None:
+            count = self.sample
+        values = table.values(target)
+        places = places_of(values, None if everyone else count or None, self.seed)
+        texts = [table.architectures[place] for place in places]
+        return Sample(name, about.space, about.task, target, texts, values[places], table)
+
+    # -- scores -------------------------------------------------------------------------------------------------------
+    def measure(self, sample: Sample, asked: Mapping[str, Asked]) -> dict[str, Measured]:
+        """Every proxy over the sample, by the names given to them; what the cache knows is not computed again.
+
+        Proxies that look at the same networks with the same batches are scored together and share their looks.
+        """
+        together: dict[str, dict[str, Asked]] = {}
+        for name, one in asked.items():
+            alike = [other for other in asked.values() if other.proxy == one.proxy]
+            apart = one.settings if any(other.settings != one.settings for other in alike) else {}
+            key = repr((self._size(one), sorted(one.space_settings.items()), one.data, sorted(apart.items())))
+            together.setdefault(key, {})[name] = one
+        found = {name: value for group in together.values() for name, value in self._scored(sample, group).items()}
+        return {name: found[name] for name in asked}
+
+    def _scored(self, sample: Sample, group: Mapping[str, Asked]) -> dict[str, Measured]:
+        """Proxies that want the same networks and batches."""
+        like = next(iter(group.values()))
+        task, settings = self._network(sample, like.space_settings)
+        found = scored(
+            sample.space,
+            sample.texts,
+            list(dict.fromkeys(one.proxy for one in group.values())),
+            task=task,
+            space_settings=settings,
+            proxy_settings={one.proxy: one.settings for one in group.values()},
+            seeds=[self.seed + repeat for repeat in range(self.repeats)],
+            data=like.data or self._looked_at(),
+            batch_size=self._size(like),
+            device=self.device,
+            engine=self.engine,
+            workers=self.workers,
+            cache=self.cache,
+            observers=self.observers,
+        )
+        return {
+            name: Measured(matrix.values.T, matrix.direction, matrix.reasons)
+            for name, one in group.items()
+            for matrix in [found[one.proxy]]
+        }
+
+    def _size(self, asked: Asked) -> int | None:
+        """Samples per batch: what the paper took, unless the workshop allows fewer."""
+        wanted = asked.batch_size or get_proxy(asked.proxy).needs.batch
+        if self.batch_size is None or wanted <= self.batch_size:
+            return asked.batch_size
+        self.note(f"batches of at most {self.batch_size} samples, where the paper takes more")
+        return self.batch_size
+
+    def _looked_at(self) -> str:
+        if self.data is None:
+            self.note("the proxies look at the embedded digits, not at the benchmark's images: give those with --data")
+        return self.data or "digits"
+
+    def _network(self, sample: Sample, changes: Mapping[str, Any]) -> tuple[Task, dict[str, Any]]:
+        """The task and the settings of the space: the benchmark's, the paper's, and the workshop's own on top."""
+        own = self.space_settings.get(sample.space, {})
+        if own:
+            said = ", ".join(f"{key} = {value}" for key, value in own.items())
+            self.note(f"{sample.space}: other networks than the paper's, with {said}")
+        if tasks.remark(sample.space):
+            self.note(f"{sample.benchmark}: {tasks.remark(sample.space)}")
+        task, settings = tasks.of(sample.space, sample.task)
+        return task, {**sample.table.space_settings, **settings, **changes, **own}
+
+    def each(
+        self, sample: Sample, look: Callable[..., Any], network: Mapping[str, Any] | None = None, **more: Any
+    ) -> list[Any]:
+        """`look(evaluation, text, **more)` of every architecture of the sample, for looks that are no proxy.
+
+        `look` is a function of a module, so that workers find it; nothing is cached. `network` is as in `Asked`.
+        """
+        task, settings = self._network(sample, network or {})
+        asked = SearchSettings(
+            space=sample.space,
+            space_settings=settings,
+            proxies=("params",),
+            seed=self.seed,
+            data=self._looked_at(),
+            inputs=task.inputs,
+            outputs=task.outputs,
+            device=self.device,
+        )
+        announce = Announcer(self.observers)
+        results: list[Any] = [None] * len(sample)
+        with engines.make(self.engine, _Look(asked, look, more), self.workers) as engine:
+            for job, text in enumerate(sample.texts):
+                engine.submit(job, text)
+            for done in range(len(sample)):
+                outcome = engine.wait()
+                if outcome.error is not None:
+                    raise RunError(f"{sample.texts[outcome.job]}: {outcome.error}")
+                results[outcome.job] = outcome.value
+                announce(Event("scored", done + 1, len(sample), outcome.job))
+        return results
+
+    # -- numbers ------------------------------------------------------------------------------------------------------
+    def correlation(self, measured: Measured, truth: Floats, coefficient: Coefficient = "spearman") -> Estimate:
+        """The mean over repeats of the correlation with the truth; an architecture without a value is ranked last.
+
+        Pearson, which knows no ranks, leaves those out. The same resamples serve all repeats, so the ends of their
+        intervals are averaged too.
+        """
+        found = []
+        for merits in measured.merits:
+            key = merits.tobytes() + truth.tobytes()  # Spearman and Kendall come from one set of resamples
+            if key not in self._correlations:
+                self._correlations[key] = correlate(merits, truth, bootstrap=self.bootstrap, seed=self.seed, top=())
+            valid = self._correlations[key]
+            found.append(getattr(valid if coefficient == "pearson" else valid.with_failures or valid, coefficient))
+        value, low, high = np.mean([(one.value, one.low, one.high) for one in found], axis=0).tolist()
+        return Estimate(value, low, high, found[0].n)
+
+    def cell(
+        self, row: str, column: str, measured: Measured, truth: Floats, coefficient: Coefficient = "spearman"
+    ) -> Cell:
+        """The correlation as a cell of a table, with what went wrong beside it."""
+        return Cell(row, column, self.correlation(measured, truth, coefficient), measured.words)
+
+    def context(self, sample: Sample, asked: Asked, measured: Measured, coefficient: Coefficient) -> str:
+        """What else is known of a cell, in words: the other accuracies of the same networks, the values of other people.
+
+        The first tells how much the choice of accuracies matters, the second tells our networks, data and code from theirs.
+        """
+        words, about = [], benchmark(sample.benchmark)
+        judged = sample.table.target(sample.target)
+        for target in about.targets:
+            if has(sample.table, target) and sample.table.target(target) != judged:
+                truth = sample.table.values(target)[[sample.table.find(text) for text in sample.texts]]
+                words.append(f"{self.point(measured, truth, coefficient):.2f} with {target}")
+        words.append(self.by_others(sample, [asked.proxy], coefficient))
+        return "; ".join(filter(None, words))
+
+    def by_others(
+        self, sample: Sample, proxies: Sequence[str], coefficient: Coefficient, *, unsigned: Collection[str] = ()
+    ) -> str:
+        """The correlation with the accuracies (of two proxies, between them) of values a table brought along, in words.
+
+        `unsigned` are proxies whose values count without their sign.
+        """
+        plain = [proxy.partition(":")[0] for proxy in proxies]
+        target = sample.target if len(plain) == 1 else ""
+        found = precomputed(self._tables, benchmark(sample.benchmark), plain, target)
+        if found is None:
+            return ""
+        first, second = (
+            np.abs(values) if name in unsigned else values
+            for name, values in zip([*plain, target], found, strict=False)
+        )
+        value = self.point(Measured(first[None]), second, coefficient)
+        return f"{value:.2f} by the values in the table, n = {len(first)}"
+
+    def point(self, measured: Measured, truth: Floats, coefficient: Coefficient) -> float:
+        """A correlation without its interval."""
+        return replace(self, bootstrap=0).correlation(measured, truth, coefficient).value
+
+    def mean(self, values: Floats) -> Estimate:
+        """The mean of some numbers with its 95 % bootstrap interval."""
+        draws = np.random.default_rng(derive(self.seed, "mean", len(values)))
+        low, high = interval([draws.choice(values, len(values)).mean() for _ in range(self.bootstrap)])
+        return Estimate(float(np.mean(values)), low, high, len(values))
+
+
+class _Look:
+    """A look as the work of an engine: picklable, each worker prepares its own data."""
+
+    def __init__(self, settings: SearchSettings, look: Callable[..., Any], more: Mapping[str, Any]) -> None:
+        self.evaluation, self.look, self.more = Evaluation(settings), look, more
+
+    def __call__(self, text: str) -> Any:
+        return self.look(self.evaluation, text, **self.more)
+
+
+def correlation_cells(
+    workshop: Workshop,
+    name: str,
+    rows: Rows,
+    columns: Mapping[str, Coefficient] | None = None,
+    *,
+    hidden: Iterable[str] = (),
+    targets: Sequence[str] = (),
+) -> Iterator[Cell]:
+    """The correlation of every row with a benchmark's accuracies, or why there is none.
+
+    `columns` are those of the table with the coefficient each holds (by default the benchmark's own, Spearman); `hidden` are
+    rows that others are made of and the table does not have; `targets` as in `Workshop.sampled`.
+    """
+    columns = columns or {name: "spearman"}
+    shown = [row for row in rows if row not in set(hidden)]
+    wanted = [row for row in shown if not workshop.rows or row in workshop.rows]
+    try:
+        if not wanted:
+            raise Unavailable(NOT_ASKED)
+        sample = workshop.sampled(name, targets=targets)
+    except Unavailable as why:
+        yield from (Cell.missing(row, column, str(why)) for row in shown for column in columns)
+        return
+    found = _measured(workshop, sample, rows, wanted)
+    for row in shown:
+        for column, coefficient in columns.items():
+            if row not in wanted:
+                yield Cell.missing(row, column, NOT_ASKED)
+                continue
+            cell = workshop.cell(row, column, found[row], sample.truth, coefficient)
+            one = rows[row]
+            words = workshop.context(sample, one, found[row], coefficient) if isinstance(one, Asked) else ""
+            yield replace(cell, reason="; ".join(filter(None, (cell.reason, words))))
+
+
+def _measured(workshop: Workshop, sample: Sample, rows: Rows, wanted: Iterable[str]) -> dict[str, Measured]:
+    """The rows wanted, and those that they are made of."""
+    made = {row: one for row in wanted if isinstance(one := rows[row], Made)}
+    parts = {part for one in made.values() for part in one.of} | set(wanted)
+    found = workshop.measure(sample, {row: one for row in rows if row in parts and isinstance(one := rows[row], Asked)})
+    return found | {row: one.make(*(found[part] for part in one.of)) for row, one in made.items()}

@@ -1,0 +1,11 @@
+"""The looks: what can be seen of a network without training it, each thing once and only when asked for.
+
+`Probe` is one look at one network; a proxy is a formula on what it saw.
+"""
+
+from __future__ import annotations
+
+from foresee.probes.draws import Draws
+from foresee.probes.probe import Pass, Probe
+
+__all__ = ["Draws", "Pass", "Probe"]

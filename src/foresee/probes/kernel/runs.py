@@ -1,0 +1,83 @@
+"""Runs of a network over the first batch, and gradients of its outputs along given directions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor, nn
+
+from foresee.errors import UnsupportedError
+from foresee.probes.outputs import logits_of
+from foresee.probes.probe import Probe, out_of_memory
+from foresee.seeds import generator
+
+
+class CoupledError(Exception):
+    """Samples that were taken for independent are not, or not in the way that was expected."""
+
+
+def run(probe: Probe, network: nn.Module, part: slice = slice(None)) -> Tensor:
+    """Outputs of these samples of the first batch, with their graph."""
+    inputs = [tensor[part].detach() for tensor in probe.data[0].parts]
+    # Copies, because an in-place first layer must not write into the caller's batch.
+    moved = [t.to(probe.device, probe.dtype if t.is_floating_point() else None, copy=True) for t in inputs]
+    outputs = logits_of(network(*moved))
+    if not outputs.requires_grad:
+        raise UnsupportedError("the outputs do not depend on the weights in a differentiable way")
+    if outputs.ndim == 0 or len(outputs) != len(moved[0]):
+        shape = tuple(outputs.shape)
+        raise UnsupportedError(f"outputs of shape {shape} for {len(moved[0])} samples: one row per sample is needed")
+    return outputs
+
+
+def gradients(outputs: Tensor, parameters: Sequence[Tensor], seeds: Tensor) -> list[Tensor | None]:
+    """Gradients of `seeds[k] . outputs` by each parameter: (k, *shape), None where there is no influence.
+
+    `outputs` are (samples, width), `seeds` (k, samples, width). The graph is kept.
+    """
+    if len(seeds) > 1:
+        try:
+            return list(_grad(outputs, parameters, seeds, is_grads_batched=True))
+        except RuntimeError as error:
+            if out_of_memory(error):
+                raise
+    # One by one: nothing is gained by batching one, and an operation may have no batching rule.
+    found = [_grad(outputs, parameters, seed) for seed in seeds]
+    return [None if row[0] is None else torch.stack(row) for row in zip(*found, strict=True)]
+
+
+def combination(outputs: Tensor, along: Tensor, weights: Tensor, parameters: Sequence[Tensor]) -> list[Tensor]:
+    """The sum of all rows with these weights (samples, heads), in one backward run; flat, by parameter.
+
+    `along` are the directions, (samples, heads, width).
+    """
+    seed = (weights.to(along).unsqueeze(-1) * along).sum(1)
+    found = _grad(outputs.reshape(len(outputs), -1), parameters, seed)
+    return [p.new_zeros(p.numel()) if g is None else g.flatten() for p, g in zip(parameters, found, strict=True)]
+
+
+def _grad(outputs: Tensor, parameters: Sequence[Tensor], seeds: Tensor, **how: bool) -> tuple[Tensor | None, ...]:
+    found: tuple[Tensor | None, ...] = torch.autograd.grad(
+        outputs, parameters, seeds, retain_graph=True, allow_unused=True, **how
+    )
+    return found
+
+
+def check_weights(probe: Probe, along: Tensor) -> Tensor:
+    """Weights without a meaning, (samples, heads).
+
+    The combination of the rows with them, computed with and without the assumption that samples do not depend on each
+    other, tells whether that is true.
+    """
+    source = generator(probe.seed, "kernel.check")
+    return torch.randn(*along.shape[:2], generator=source, dtype=torch.float64).to(along)
+
+
+def check(found: Sequence[Tensor], expected: Sequence[Tensor]) -> None:
+    """Raise unless two gradients are the same up to rounding."""
+    pairs = list(zip(found, expected, strict=True))
+    gap = sum(float((a - b).norm().double().square()) for a, b in pairs)
+    size = sum(float(b.norm().double().square()) for _, b in pairs)
+    if not gap <= torch.finfo(expected[0].dtype).eps * size:
+        raise CoupledError

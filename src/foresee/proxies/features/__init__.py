@@ -1,0 +1,1 @@
+"""What the feature maps show: their conditioning and correlation, the curvature of the output, how signals pass."""

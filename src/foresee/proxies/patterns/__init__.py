@@ -1,0 +1,1 @@
+"""What the signs of activations show: how differently a network treats different samples."""

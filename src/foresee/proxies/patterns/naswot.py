@@ -1,0 +1,65 @@
+"""NASWOT: how differently a network's activations respond to different samples."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from foresee.errors import UnsupportedError
+from foresee.probes.looks import Pattern
+from foresee.probes.probe import Probe
+from foresee.proxies.base import Needs, RankDeficientError, proxy
+
+
+@proxy(
+    "naswot",
+    needs=Needs(batch=128, looks=("batch.patterns",)),
+    paper="Mellor et al., Neural Architecture Search without Training, ICML 2021",
+    cost="1 forward run",
+    variants={"reference": {"by_name": True}},
+)
+def naswot(probe: Probe, *, by_name: bool = False) -> Tensor:
+    """Log-determinant of the kernel that counts the activations on which two samples agree; no labels.
+
+    Formula: log |det K|, K_ij = number of units (of all ReLU-like activations) whose input is positive for both samples i
+    and j or for neither. Activations are modules: ReLU, LeakyReLU, PReLU, GELU, SiLU, ELU and their kind; functional calls
+    inside a module's code are not seen.
+
+    Settings: `by_name` selects every module whose type is called something with "ReLU" instead. Variant `reference` does:
+    so the public code counts NAS-Bench-201's `ReLUConvBN` besides the ReLU inside.
+
+    Needs a batch; labels are never read. Two samples with equal patterns make K singular (status `rank_deficient`).
+    BatchNorm: batch statistics. K in float64; the counts are exact.
+
+    >>> from foresee import score
+    >>> net = torch.nn.Sequential(torch.nn.Conv2d(3, 4, 3), torch.nn.ReLU())
+    >>> score(net, torch.randn(4, 3, 8, 8), "naswot").ok
+    True
+    """
+    patterns: list[Pattern] = probe.batch.see("patterns_by_name" if by_name else "patterns")
+    if not patterns:
+        raise UnsupportedError("no ReLU-like activation modules (functional calls such as F.relu are not seen)")
+    samples = len(probe.batch)
+    K = torch.zeros(samples, samples, dtype=torch.float64, device=probe.device)
+    for pattern in patterns:
+        if len(pattern.positive) != samples:
+            raise UnsupportedError(f"the activations of {pattern.name} do not have the batch axis first")
+        K += agreements(pattern.positive.flatten(1))
+    determinant = torch.linalg.slogdet(K)
+    if float(determinant.sign) == 0:
+        raise RankDeficientError("K is singular: two samples have the same activation patterns")
+    logarithm: Tensor = determinant.logabsdet
+    return logarithm
+
+
+def agreements(positive: Tensor) -> Tensor:
+    """On how many of n units each two of B samples agree: booleans (..., B, n) to counts (..., B, B), in float64.
+
+    >>> agreements(torch.tensor([[True, True, False], [True, False, False]]))
+    tensor([[3., 2.],
+            [2., 3.]], dtype=torch.float64)
+    """
+    n = positive.shape[-1]
+    # With +1 and -1 the product counts agreements minus disagreements; float32 holds whole numbers below 2^24 exactly.
+    signs = positive.to(torch.float32 if n < 2**24 else torch.float64) * 2 - 1
+    return ((signs @ signs.mT).double() + n) / 2

@@ -1,0 +1,116 @@
+"""Several networks in order: each scored alike, ordered by their ranks over the proxies."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+from torch import nn
+
+from foresee.batch import as_batches
+from foresee.errors import InputError, UnknownNameError
+from foresee.probes.losses import Loss
+from foresee.proxies.base import Proxy, Score
+from foresee.scoring import together
+from foresee.scoring.one import Model, chosen_proxies, scores
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """Networks in order, best first.
+
+    `scores` is by network and proxy; `ranks` likewise (1 is best, ties share the mean of their places, failures come last);
+    `order` sorts by the number of failures, then by what `by` names: `mean_ranks`, the mean over the proxies, or `log_ranks`,
+    the sum of log(rank from below / number of networks), which punishes a single bad rank more.
+    """
+
+    scores: Mapping[str, Mapping[str, Score]]
+    ranks: Mapping[str, Mapping[str, float]]
+    mean_ranks: Mapping[str, float]
+    order: tuple[str, ...]
+    log_ranks: Mapping[str, float] = field(default_factory=dict)
+    by: str = "mean_rank"
+
+    @property
+    def best(self) -> str:
+        """Name of the first in order."""
+        return self.order[0]
+
+    def __str__(self) -> str:
+        names = list(next(iter(self.scores.values())))
+        last = self.mean_ranks if self.by == "mean_rank" else self.log_ranks
+        rows = [["", "network", *names, self.by.replace("_", " ")]]
+        for place, network in enumerate(self.order, 1):
+            cells = [_cell(self.scores[network][name]) for name in names]
+            rows.append([str(place), network, *cells, f"{last[network]:.3g}"])
+        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+        lines = [
+            "  ".join(c.ljust(w) if i == 1 else c.rjust(w) for i, (c, w) in enumerate(zip(row, widths, strict=True)))
+            for row in rows
+        ]
+        return "\n".join(line.rstrip() for line in lines)
+
+
+def rank(
+    models: Sequence[Model] | Mapping[str, Model],
+    batch: Any,
+    proxies: str | Proxy | Iterable[str | Proxy] = "foresee",
+    *,
+    seed: int = 0,
+    repeats: int = 1,
+    settings: Mapping[str, Mapping[str, Any]] | None = None,
+    loss: Loss | str | None = None,
+    device: torch.device | str | None = None,
+    initialise: str | None = None,
+    by: str = "mean_rank",
+) -> Ranking:
+    """Compare networks on the same batch and under the same draws; order them by their ranks over the proxies.
+
+    `models` are modules or functions that make one (made one at a time), in a list or by name in a dictionary. `by` is
+    "mean_rank" or "log_rank". The other arguments are those of `scores`.
+
+    >>> nets = {"wide": nn.Linear(4, 30), "narrow": nn.Linear(4, 3)}
+    >>> print(rank(nets, torch.zeros(1, 4), ["params", "macs"]))
+       network  params  macs  mean rank
+    1  wide        150   120          1
+    2  narrow       15    12          2
+    """
+    if by not in ("mean_rank", "log_rank"):
+        raise UnknownNameError("way to order by", by, ("mean_rank", "log_rank"))
+    named = _named(models)
+    chosen = chosen_proxies(proxies, settings or {}, initialise)
+    batches = as_batches(batch)
+    found = {
+        name: scores(model, batches, chosen, seed=seed, repeats=repeats, loss=loss, device=device)
+        for name, model in named.items()
+    }
+    table = torch.tensor([[one.merit for one in own.values()] for own in found.values()], dtype=torch.float64)
+    proxy_names = [one.full_name for one in chosen]
+    both = zip(named, together.places(table).tolist(), strict=True)
+    ranks = {name: dict(zip(proxy_names, row, strict=True)) for name, row in both}
+    means = dict(zip(named, together.mean_rank(table).tolist(), strict=True))
+    logs = dict(zip(named, together.log_rank(table).tolist(), strict=True))
+    failures = {name: sum(not one.ok for one in own.values()) for name, own in found.items()}
+    badness = means if by == "mean_rank" else {name: -number for name, number in logs.items()}
+    order = tuple(sorted(named, key=lambda name: (failures[name], badness[name])))
+    return Ranking(found, ranks, means, order, logs, by)
+
+
+def _named(models: Sequence[Model] | Mapping[str, Model]) -> dict[str, Model]:
+    if isinstance(models, Mapping):
+        named = {str(name): model for name, model in models.items()}
+    else:
+        named = {f"{index} {_title(model)}".strip(): model for index, model in enumerate(models)}
+    if not named:
+        raise InputError("no networks to rank")
+    return named
+
+
+def _title(model: Model) -> str:
+    return type(model).__name__ if isinstance(model, nn.Module) else getattr(model, "__name__", "")
+
+
+def _cell(found: Score) -> str:
+    return f"{found.value:.6g}" if found.value is not None else found.status

@@ -1,0 +1,84 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+import torch.nn.functional as F
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.properties import examples
+from torch import nn
+
+from foresee.proxies.patterns.naswot import agreements
+from foresee.scoring import score
+
+RANDOM = examples(15)
+
+
+def slow_naswot(network, x):
+    seen = []
+    kinds = (nn.ReLU, nn.GELU)
+    handles = [
+        m.register_forward_pre_hook(lambda module, args: seen.append(args[0].flatten(1).tolist()))
+        for m in network.modules()
+        if isinstance(m, kinds)
+    ]
+    network.train()(x)
+    for handle in handles:
+        handle.remove()
+    K = [[sum((a > 0) == (b > 0) for call in seen for a, b in zip(call[i], call[j], strict=True)) for j in range(len(x))]
+         for i in range(len(x))]  # fmt: skip
+    return np.linalg.slogdet(np.array(K, dtype=float))[1]
+
+
+@RANDOM
+@given(seed=st.integers(0, 10**6), norm=st.booleans(), count=st.integers(1, 4))
+def test_the_formula(small, batch, seed, norm, count):
+    network, (x, _) = small(seed, norm=norm), batch(count, seed)
+    assert score(network, x, "naswot").value == pytest.approx(slow_naswot(network, x), rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("entry", "proxy"),
+    [
+        ("naswot_b16", "naswot:reference"),
+        ("nwot_naslib_b16", "naswot"),
+        ("naswot_b16_relu_only", "naswot"),
+        ("naswot_gelu", "naswot"),
+    ],
+)
+def test_golden(golden, entry, proxy):
+    expected = golden.value(entry)
+    assert golden.compute(proxy, golden.inputs) == pytest.approx(expected, rel=golden.tolerance())
+
+
+def test_samples_with_equal_patterns_are_rank_deficient(small, batch):
+    x, _ = batch(3)
+    found = score(small(), torch.cat([x, x[:1]]), "naswot")
+    assert (found.status, found.value) == ("rank_deficient", None)
+    assert "same activation patterns" in found.reason
+
+
+def test_without_activation_modules_it_is_unsupported():
+    class Functional(nn.Linear):
+        def forward(self, x):
+            return F.relu(super().forward(x))
+
+    found = score(Functional(3, 4), torch.randn(2, 3), "naswot")
+    assert found.status == "unsupported"
+    assert "no ReLU-like" in found.reason
+
+
+def test_the_order_of_samples_does_not_matter(small, batch):
+    x, _ = batch(5)
+    assert score(small(), x.flip(0), "naswot").value == pytest.approx(score(small(), x, "naswot").value)
+
+
+def test_agreements_count_and_broadcast():
+    positive = torch.rand(2, 3, 6) > 0.5
+    counts = agreements(positive)
+    assert counts.shape == (2, 3, 3)
+    for k in range(2):
+        for i in range(3):
+            for j in range(3):
+                assert counts[k, i, j] == (positive[k, i] == positive[k, j]).sum()
