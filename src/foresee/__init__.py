@@ -20,7 +20,7 @@ _HOMES = {
     "Candidate": "foresee.spaces.base",
     "ForeseeError": "foresee.errors",
     "Ranking": "foresee.scoring",
-    "Run": "foresee.searchers.search",
+    "Run": "foresee.searchers.run",
     "Score": "foresee.proxies.base",
     "Space": "foresee.spaces.base",
     "Task": "foresee.task",
@@ -68,7 +68,8 @@ if TYPE_CHECKING:
     from foresee.errors import ForeseeError
     from foresee.proxies.base import Score, proxy
     from foresee.scoring import Ranking, rank, score, scores
-    from foresee.searchers.search import Run, search
+    from foresee.searchers.run import Run
+    from foresee.searchers.search import search
     from foresee.spaces.base import Candidate, Space, build
     from foresee.task import Task
 

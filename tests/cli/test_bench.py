@@ -11,7 +11,7 @@ import pytest
 from tests.benchmarks.small import small_table
 
 from foresee.benchmarks import save, scoring
-from foresee.cli.app import run
+from foresee.cli.entry import run
 
 LOOK = ["--data", "synthetic", "--input", "3x8x8", "--outputs", "4", "--batch-size", "4", "--bootstrap", "50"]
 LOOK += ["--set", "space.channels=2", "--set", "nasbench201.cells=1"]

@@ -10,7 +10,7 @@ import sys
 
 import pytest
 
-from foresee.cli.app import run
+from foresee.cli.entry import run
 from foresee.scoring import many as scoring
 from foresee.spaces import get
 

@@ -12,7 +12,7 @@ import time
 
 import pytest
 
-from foresee.cli.app import run
+from foresee.cli.entry import run
 from foresee.runs import read
 
 CELL = "|nor_conv_3x3~0|+|nor_conv_3x3~0|nor_conv_3x3~1|+|skip_connect~0|nor_conv_3x3~1|nor_conv_3x3~2|"

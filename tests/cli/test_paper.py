@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from foresee.cli.app import run
+from foresee.cli.entry import run
 from foresee.papers import numbers
 
 

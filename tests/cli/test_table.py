@@ -11,7 +11,7 @@ import pytest
 from tests.benchmarks.formats import writers
 
 from foresee.benchmarks import load
-from foresee.cli.app import run
+from foresee.cli.entry import run
 
 CELL, OTHER = writers.CELLS_201[:2]
 CSV = f"""architecture,metric,value,task,epochs,seed,params

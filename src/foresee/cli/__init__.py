@@ -1,5 +1,5 @@
 """The front door: one file per command."""
 
-from foresee.cli.app import main
+from foresee.cli.entry import main
 
 __all__ = ["main"]

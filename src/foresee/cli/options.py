@@ -1,15 +1,16 @@
-"""Options that several commands share, and how their text becomes values."""
+"""How the text of options becomes values."""
 
 from __future__ import annotations
 
 import json
 import sys
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from foresee.budgets import QUANTITIES
-from foresee.errors import InputError
+from foresee.errors import InputError, UnknownNameError
 from foresee.quantities import parse_duration, parse_quantity
 from foresee.registry import tidy
 
@@ -39,6 +40,37 @@ def parse_settings(pairs: Sequence[str]) -> dict[str, dict[str, Any]]:
             parsed = value
         settings.setdefault(tidy(name), {})[tidy(key)] = parsed
     return settings
+
+
+@dataclass(frozen=True)
+class SortedSettings:
+    """What `--set` said, by whom it is for; proxies by their names."""
+
+    space: dict[str, Any] = field(default_factory=dict)
+    searcher: dict[str, Any] = field(default_factory=dict)
+    proxies: dict[str, dict[str, Any]] = field(default_factory=dict)
+
+
+def sort_settings(
+    pairs: Sequence[str], *, space: str, proxies: Sequence[str], searcher: str = ""
+) -> SortedSettings:
+    """Each `name.key=value` to the space, the searcher or the proxy of that name; `space` always means the space.
+
+    >>> sort_settings(["space.channels=4", "dextr.curve_size=64"], space="nasbench201", proxies=["dextr"]).proxies
+    {'dextr': {'curve_size': 64}}
+    """
+    found = SortedSettings()
+    names = list(map(tidy, proxies))
+    for name, values in parse_settings(pairs).items():
+        if name in ("space", tidy(space)):
+            found.space.update(values)
+        elif searcher and name == tidy(searcher):
+            found.searcher.update(values)
+        elif name in names:
+            found.proxies.setdefault(name, {}).update(values)
+        else:
+            raise UnknownNameError("name in --set", name, list(filter(None, ["space", space, searcher, *names])))
+    return found
 
 
 def parse_limits(**given: str | None) -> dict[str, dict[str, float]]:

@@ -6,15 +6,13 @@ import random
 from collections import deque
 from typing import Any
 
-from foresee.budgets import Limits
 from foresee.errors import InputError
-from foresee.searchers.base import Result, Searcher, searchers
-from foresee.spaces.base import Space
-from foresee.task import Task
+from foresee.searchers.base import Result, Sampler, searchers
+from foresee.searchers.problem import Problem
 
 
 @searchers.register("evolution")
-class Evolution(Searcher):
+class Evolution(Sampler):
     """Mutate the best of a few members drawn from a population in which the oldest member dies (Real et al. 2019).
 
     The first `population` candidates are drawn at random. From then on a candidate is a mutation of the best of `sample`
@@ -33,10 +31,8 @@ class Evolution(Searcher):
     source = "Real et al. 2019, Algorithm 1"
     patience = 20
 
-    def __init__(
-        self, space: Space[Any], task: Task, limits: Limits, seed: int, *, population: int = 24, sample: int = 6
-    ) -> None:
-        super().__init__(space, task, limits, seed)
+    def __init__(self, problem: Problem, *, population: int = 24, sample: int = 6) -> None:
+        super().__init__(problem)
         for key, value in (("population", population), ("sample", sample)):
             if isinstance(value, bool) or not isinstance(value, int) or value < 1:
                 raise InputError(f"evolution.{key} = {value!r}: expected a whole number of at least 1")
@@ -48,7 +44,7 @@ class Evolution(Searcher):
     def propose(self, rng: random.Random, attempt: int) -> tuple[Any, int | None]:
         """A mutation of a good member, or a random draw while the population is young."""
         steps = 1 + attempt // self.patience
-        if self._asked < self.population or not self._alive or steps > 8:
+        if self.gate.asked < self.population or not self._alive or steps > 8:
             return self.space.sample(rng), None
         drawn = rng.sample(range(len(self._alive)), min(self.sample, len(self._alive)))
         _, parent, architecture = max(

@@ -5,16 +5,17 @@ from __future__ import annotations
 import random
 from typing import Any
 
-from foresee.searchers.base import Searcher, searchers
+from foresee.searchers.base import Sampler, searchers
 
 
 @searchers.register("random")
-class RandomSearch(Searcher):
+class RandomSearch(Sampler):
     """Draw from the space, again and again; no architecture twice."""
 
     name = "random"
     summary = "draws from the space; the baseline"
     source = "Li & Talwalkar 2020"
+    objectives = None
 
     def propose(self, rng: random.Random, attempt: int) -> tuple[Any, int | None]:
         """A sample of the space."""

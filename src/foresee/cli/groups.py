@@ -1,0 +1,129 @@
+"""Options that several commands share, declared once: a command asks for a group and gets it as one value.
+
+    @app.command()
+    @grouped
+    def bench(table: Path, scoring: ScoringOptions, work: WorkOptions) -> None: ...
+
+`grouped` puts the fields of each group in the place of its parameter, so the command line sees plain options.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Annotated, Any, get_type_hints
+
+import typer
+
+from foresee.cli.options import SortedSettings, sort_settings
+from foresee.scoring.settings import ScoringSettings
+from foresee.task import parse_shape
+
+
+class Group:
+    """Base of all groups: dataclasses whose annotated fields are options."""
+
+
+@dataclass
+class LookOptions(Group):
+    """How networks are looked at, whatever is asked of them."""
+
+    data: Annotated[
+        str | None, typer.Option(help="digits, synthetic, a .npz file, an image folder, CIFAR files")
+    ] = None
+    batch_size: Annotated[
+        int | None, typer.Option(help="samples per batch; by default what each proxy needs (a paper's table: at most)")
+    ] = None
+    repeats: Annotated[
+        int | None, typer.Option(help="looks to average over: draws of a search, initialisations of a bench")
+    ] = None
+    seed: Annotated[int | None, typer.Option(help="decides everything that is random")] = None
+    threads: Annotated[
+        int | None, typer.Option(help="torch threads per worker (rounding depends on it, so it is part of a run)")
+    ] = None
+    device: Annotated[str | None, typer.Option(help="cpu, cuda, cuda:1, mps")] = None
+    set_: Annotated[
+        list[str] | None, typer.Option("--set", help="name.key=value: a setting of the space, a proxy or the searcher")
+    ] = None
+
+    def said(self) -> dict[str, Any]:
+        """What was said, by the names of the settings."""
+        plain = {one.name: getattr(self, one.name) for one in fields(LookOptions) if one.name != "set_"}
+        return {key: value for key, value in plain.items() if value is not None}
+
+
+@dataclass
+class ScoringOptions(LookOptions):
+    """All that a score depends on beside the architecture: `ScoringSettings`, as options."""
+
+    proxy: Annotated[
+        list[str] | None, typer.Option(help="what foresees (`foresee proxies`): the first one steers a search")
+    ] = None
+    input_: Annotated[str | None, typer.Option("--input", help="shape of one sample, such as 3x32x32")] = None
+    outputs: Annotated[int | None, typer.Option(help="outputs of the network")] = None
+
+    def said(self) -> dict[str, Any]:
+        """What was said, by the names of the settings."""
+        inputs = list(parse_shape(self.input_)) if self.input_ else None
+        plain = {"proxies": self.proxy, "inputs": inputs, "outputs": self.outputs}
+        return {**super().said(), **{key: value for key, value in plain.items() if value is not None}}
+
+    def sorted(self, space: str, *, searcher: str = "", proxies: list[str]) -> SortedSettings:
+        """The `--set` options by whom they are for."""
+        return sort_settings(self.set_ or [], space=space, searcher=searcher, proxies=proxies)
+
+    def settings(self, **defaults: Any) -> ScoringSettings:
+        """The settings: what was said, on top of a command's own defaults."""
+        return ScoringSettings.from_json({**defaults, **self.said()}, where="options")
+
+
+@dataclass
+class WorkOptions(Group):
+    """Who works, and how it is watched; nothing here changes a result."""
+
+    engine: Annotated[str, typer.Option(help="serial or processes; the result is the same")] = "processes"
+    workers: Annotated[int | None, typer.Option(help="processes to use; by default one per core")] = None
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="no progress bar")] = False
+
+
+@dataclass
+class CacheOptions(Group):
+    """Where scores are kept."""
+
+    cache: Annotated[
+        Path | None,
+        typer.Option(help="file of scores already computed; by default $FORESEE_CACHE, else scores.sqlite in --out"),
+    ] = None
+
+
+def grouped(command: Callable[..., None]) -> Callable[..., None]:
+    """A command whose parameters of type `Group` are replaced by the options of that group."""
+    hints = get_type_hints(command, include_extras=True)
+    plain: list[inspect.Parameter] = []
+    groups: dict[str, type[Any]] = {}
+    for name, parameter in inspect.signature(command).parameters.items():
+        kind = hints[name]
+        if isinstance(kind, type) and issubclass(kind, Group):
+            groups[name] = kind
+            inner = get_type_hints(kind, include_extras=True)
+            plain += [_parameter(one.name, one.default, inner[one.name]) for one in fields(kind)]  # type: ignore[arg-type]
+        else:
+            plain.append(_parameter(name, parameter.default, hints[name]))
+
+    @functools.wraps(command)
+    def called(**given: Any) -> None:
+        made = {
+            name: kind(**{one.name: given.pop(one.name) for one in fields(kind)}) for name, kind in groups.items()
+        }
+        command(**given, **made)
+
+    called.__signature__ = inspect.Signature(plain)  # type: ignore[attr-defined]
+    called.__annotations__ = {one.name: one.annotation for one in plain}
+    return called
+
+
+def _parameter(name: str, default: Any, annotation: Any) -> inspect.Parameter:
+    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)

@@ -1,0 +1,201 @@
+"""From the texts of architectures to their scores: what a worker does, in any process.
+
+A score is a function of the architecture, the settings and the seed alone: weights and draws come from the seed, the same for
+all architectures, so that they are compared under equal luck and nothing depends on order, on company or on who worked. The
+unit of work is a list: a scorer that can look at several networks at once does so behind this door.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+from torch import nn
+
+from foresee import data as data_room
+from foresee.batch import Batch
+from foresee.data import Data
+from foresee.devices import threads, usable
+from foresee.errors import ForeseeError
+from foresee.proxies import base as proxies_base
+from foresee.proxies.base import Proxy, Score
+from foresee.scoring.one import scores
+from foresee.scoring.settings import ScoringSettings
+from foresee.seeds import derive
+from foresee.spaces import base as spaces_base
+from foresee.spaces.base import Candidate, Space
+from foresee.task import Task
+
+#: proxies whose value the space's own formulas give, a thousand times quicker than building the network
+COUNTED = ("params", "macs")
+#: batches of so many (seed, count, size) are kept in hand
+KEPT_BATCHES = 16
+
+
+@dataclass(frozen=True)
+class Job:
+    """Architectures to score together: by which proxies (full names), under which seed."""
+
+    texts: tuple[str, ...]
+    proxies: tuple[str, ...]
+    seed: int
+
+
+@dataclass(frozen=True)
+class Scored:
+    """What came of one architecture: its scores, or the error that ended it before there were any."""
+
+    scores: tuple[Score, ...] = ()
+    seconds: float = 0.0
+    error: str | None = None
+
+
+class Scorer:
+    """Scores the architectures of one space. Picklable: each worker makes its own space, data and batches.
+
+    Args:
+        space: a space, or how it is called (`nasbench201`, `module:function`).
+        settings: all that a score depends on beside the architecture.
+        space_settings: settings of a space that is called by name.
+        data: data handed over in Python, in place of what the settings name.
+        formulas: take params and macs from the space's formulas, without building the network where nothing else is asked.
+
+    >>> scorer = Scorer("nasbench201", ScoringSettings(proxies=("params",)), formulas=True)
+    >>> cell = "|nor_conv_3x3~0|+|none~0|skip_connect~1|+|none~0|none~1|nor_conv_1x1~2|"
+    >>> [one.scores[0].value for one in scorer(Job((cell, cell), ("params",), seed=0))]
+    [344346.0, 344346.0]
+    """
+
+    #: how many architectures it likes to have in one job
+    together = 1
+
+    def __init__(
+        self,
+        space: str | Space[Any],
+        settings: ScoringSettings,
+        *,
+        space_settings: Mapping[str, Any] | None = None,
+        data: Data | None = None,
+        formulas: bool = False,
+    ) -> None:
+        self.settings, self.formulas = settings, formulas
+        self._space, self._space_settings, self._data = space, dict(space_settings or {}), data
+        self._batches: dict[tuple[int, int, int], list[Batch]] = {}
+        self._proxies: dict[str, Proxy] = {}
+
+    def __getstate__(self) -> dict[str, Any]:
+        kept = {key: self.__dict__[key] for key in ("settings", "formulas", "_space", "_space_settings", "_data")}
+        return {**kept, "_batches": {}, "_proxies": {}}
+
+    def check(self) -> None:
+        """Names, settings, device, space and data, before anything is begun."""
+        usable(self.settings.device)
+        for proxy in self.proxies.values():
+            self.batches(proxy, self.settings.seed)
+        self.space  # noqa: B018 - a name that does not exist is said now
+
+    # -- what is scored, by what, on what -----------------------------------------------------------------------------
+    @cached_property
+    def space(self) -> Space[Any]:
+        """The space of the architectures."""
+        if isinstance(self._space, Space):
+            return self._space
+        settings = dict(self._space_settings)
+        if ":" in self._space:
+            settings.setdefault("task", self.task.to_json())  # an own space may build for a task: let it know which
+        return spaces_base.get(self._space, **settings)
+
+    @cached_property
+    def data(self) -> Data:
+        """The data the proxies look at, in the shape the networks take."""
+        if self._data is not None:
+            return self._data
+        own = data_room.load(self.settings.data)
+        if self.settings.inputs is None and self.settings.outputs is None:
+            return own
+        return data_room.load(self.settings.data, task=self.settings.fitted(own.task))
+
+    @cached_property
+    def task(self) -> Task:
+        """What the networks are built for."""
+        return self.settings.fitted(self.data.task)
+
+    @cached_property
+    def proxies(self) -> dict[str, Proxy]:
+        """The proxies of the settings by full name, the steering one first."""
+        found = [self.proxy(name) for name in self.settings.proxies]
+        return {proxy.full_name: proxy for proxy in found}
+
+    def proxy(self, name: str) -> Proxy:
+        """Any proxy, with the settings that were given for it."""
+        if name not in self._proxies:
+            self._proxies[name] = proxies_base.get(name, self.settings.proxy_settings.get(name))
+        return self._proxies[name]
+
+    def batches(self, proxy: Proxy, seed: int) -> list[Batch]:
+        """What a proxy looks at: the same batches for all architectures, never more than it wants by itself."""
+        key = (seed, proxy.needs.batches, self.settings.batch_size or proxy.needs.batch)
+        if key not in self._batches:
+            if len(self._batches) >= KEPT_BATCHES:
+                self._batches.clear()
+            self._batches[key] = self.data.batches(key[1], key[2], seed=seed)
+        return self._batches[key]
+
+    def candidate(self, text: str, seed: int | None = None, **details: Any) -> Candidate:
+        """The candidate with this text, able to build its network with the weights it is scored with."""
+        weights = derive(self.settings.seed if seed is None else seed, "weights")
+        return Candidate(self.space, self.space.parse(text), self.task, {"weights_seed": weights, **details})
+
+    # -- scoring ------------------------------------------------------------------------------------------------------
+    def __call__(self, job: Job) -> list[Scored]:
+        """The scores of every architecture of a job, in its order. What goes wrong with one does not touch the others."""
+        return [self._one(text, job.proxies, job.seed) for text in job.texts]
+
+    def of_network(self, network: nn.Module, names: Iterable[str] | None = None, seed: int | None = None) -> list[Score]:
+        """A network that is there already, by some of the proxies, in the order they are named.
+
+        A score must not depend on which others were asked for, so those that want alike batches share their looks.
+        """
+        seed = self.settings.seed if seed is None else seed
+        wanted = [self.proxy(name) for name in names or self.settings.proxies]
+        found: dict[str, Score] = {}
+        groups: dict[int, tuple[list[Batch], list[Proxy]]] = {}
+        for proxy in wanted:
+            batches = self.batches(proxy, seed)
+            groups.setdefault(id(batches), (batches, []))[1].append(proxy)
+        for batches, group in groups.values():
+            found |= scores(
+                network, batches, group, seed=seed, repeats=self.settings.repeats, device=self.settings.device
+            )
+        return [found[proxy.full_name] for proxy in wanted]
+
+    def _one(self, text: str, names: Sequence[str], seed: int) -> Scored:
+        start = time.perf_counter()
+        try:
+            with threads(self.settings.threads):
+                counted = [name for name in names if self.formulas and name in COUNTED]
+                found = self._counted(text, counted, seed)
+                rest = [name for name in names if name not in found]
+                if rest:
+                    network = self.candidate(text, seed).build()
+                    found |= dict(zip(rest, self.of_network(network, rest, seed), strict=True))
+        except Exception as error:  # a stranger's network may raise anything; it is this architecture's fate alone
+            return Scored(error=f"{type(error).__name__}: {error}", seconds=time.perf_counter() - start)
+        return Scored(tuple(found[name] for name in names), time.perf_counter() - start)
+
+    def _counted(self, text: str, names: Sequence[str], seed: int) -> dict[str, Score]:
+        """What the network would be counted at, by the space's formulas; nothing where they cannot say."""
+        if not names:
+            return {}
+        start = time.perf_counter()
+        architecture = self.space.parse(text)
+        try:
+            counts = self.space.counts(architecture, self.task)
+        except ForeseeError:
+            return {}
+        blank = Score("", None, seed=seed, repeats=self.settings.repeats)
+        blank = replace(blank, spread=None if blank.repeats == 1 else 0.0, seconds=time.perf_counter() - start)
+        return {name: replace(blank, proxy=name, value=float(getattr(counts, name))) for name in names}

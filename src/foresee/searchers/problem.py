@@ -1,0 +1,188 @@
+"""The problem a searcher is to solve: all it may know and ask, in one place.
+
+A searcher imports no table, no data set and no proxy: it asks its problem for costs, scores, a one-shot network, batches or
+measured values, and whatever it gets depends on the settings and the seed alone.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+
+from foresee.batch import Batch
+from foresee.budgets import QUANTITIES, Clock, Costs, Limits
+from foresee.data import Data
+from foresee.errors import UnknownNameError, UnsupportedError
+from foresee.proxies.base import Score
+from foresee.runs.record import Objective
+from foresee.scoring.scorer import Job, Scored, Scorer
+from foresee.seeds import derive, stream
+from foresee.spaces.base import Space
+from foresee.spaces.one_shot import OneShot
+from foresee.task import Task
+
+#: from the texts of architectures to what was measured of them, None where nothing was
+Measured = Callable[[Sequence[str]], Sequence[float | None]]
+
+
+@dataclass
+class Problem:
+    """What is searched, under which limits, for which objectives; and a way to look at architectures.
+
+    Args:
+        scorer: scores architectures of the space; space, task, data, device and seed are its own.
+        limits: what an architecture may cost; nothing outside is ever scored.
+        objectives: what is followed, and which way is better; the first one ranks.
+        evaluations: how many candidates may be scored.
+        clock: measures latency, or sums it from a table.
+        memory_batch: samples per batch that a limit on memory is for.
+        measure: what was measured of architectures, where somebody handed that over.
+        gather: scores several architectures; a run puts its engine here.
+
+    >>> from foresee.scoring import Scorer, ScoringSettings
+    >>> problem = Problem(Scorer("nasbench201", ScoringSettings(proxies=("params",))))
+    >>> cell = problem.space.parse("|nor_conv_3x3~0|+|none~0|skip_connect~1|+|none~0|none~1|nor_conv_1x1~2|")
+    >>> problem.costs(cell)["params"], problem.scores([cell], ["params"])[0]["params"].value
+    (344346.0, 344346.0)
+    """
+
+    scorer: Scorer
+    limits: Limits = field(default_factory=Limits)
+    objectives: tuple[Objective, ...] = ()
+    evaluations: int = 1
+    clock: Clock = field(default_factory=Clock)
+    memory_batch: int = 1
+    measure: Measured | None = None
+    gather: Callable[[Sequence[str], Sequence[str], int], Sequence[Scored]] | None = None
+    _costs: dict[str, Costs] = field(default_factory=dict, init=False, repr=False)
+    _known: dict[str, dict[str, float]] = field(default_factory=dict, init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        if not self.objectives:
+            self.objectives = objectives_of((), self.scorer)
+
+    @property
+    def space(self) -> Space[Any]:
+        """Where architectures come from."""
+        return self.scorer.space
+
+    @property
+    def task(self) -> Task:
+        """What networks are built for."""
+        return self.scorer.task
+
+    @property
+    def data(self) -> Data:
+        """What is looked at."""
+        return self.scorer.data
+
+    @property
+    def device(self) -> str:
+        """Where networks are looked at."""
+        return self.scorer.settings.device
+
+    @property
+    def seed(self) -> int:
+        """Decides everything that is random."""
+        return self.scorer.settings.seed
+
+    def stream(self, *use: int | str) -> random.Random:
+        """Random numbers for one use."""
+        return stream(self.seed, *use)
+
+    # -- looking ------------------------------------------------------------------------------------------------------
+    def costs(self, architecture: Any) -> Costs:
+        """What an architecture costs, each quantity found once."""
+        text = str(architecture)
+        if text not in self._costs:
+            known = dict(self._known.get(text, {}))
+            self._costs[text] = Costs(self.space, architecture, self.task, self.memory_batch, self.clock, known)
+        return self._costs[text]
+
+    def recall(self, text: str, costs: Mapping[str, float]) -> None:
+        """What an architecture was found to cost before: saves finding it again when a run is replayed."""
+        self._known[text] = dict(costs)
+
+    def scores(
+        self, architectures: Sequence[Any], proxies: Sequence[str] | None = None, seed: int | None = None
+    ) -> list[dict[str, Score]]:
+        """The scores of architectures by any proxies (by default those of the run); a failure is a score with its reason."""
+        names = tuple(self.scorer.proxy(name).full_name for name in proxies or self.scorer.settings.proxies)
+        chosen, texts = self.seed if seed is None else seed, [str(one) for one in architectures]
+        found = (self.gather or self._here)(texts, names, chosen)
+        return [self.complete(one, names, chosen) for one in found]
+
+    def complete(self, scored: Scored, names: Sequence[str], seed: int) -> dict[str, Score]:
+        """Scores by name; where there are none, the reason by every proxy."""
+        if scored.error is None:
+            return {one.proxy: one for one in scored.scores}
+        ways = {name: self.scorer.proxy(name).direction for name in names}
+        return {name: Score(name, None, "failed", scored.error, way, seed=seed) for name, way in ways.items()}
+
+    def _here(self, texts: Sequence[str], names: Sequence[str], seed: int) -> Sequence[Scored]:
+        return self.scorer(Job(tuple(texts), tuple(names), seed))
+
+    def batches(self, count: int, size: int, seed: int | None = None) -> list[Batch]:
+        """What proxies look at."""
+        return self.data.batches(count, size, seed=self.seed if seed is None else seed)
+
+    def one_shot(self, **options: Any) -> OneShot[Any]:
+        """All architectures in one module, its weights drawn from the seed; global random numbers are left alone."""
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(derive(self.seed, "weights"))
+            return self.space.one_shot(self.task, **options).to(self.device)
+
+    def measured(self, architectures: Sequence[Any]) -> list[float | None]:
+        """What was measured of architectures (accuracies of a table, say); None where nothing was."""
+        if self.measure is None:
+            raise UnsupportedError("this search needs measured values, and none were handed over (measured=...)")
+        return list(self.measure([str(one) for one in architectures]))
+
+    # -- objectives ---------------------------------------------------------------------------------------------------
+    @property
+    def recorded(self) -> list[str]:
+        """The costs that are kept of every candidate."""
+        costs = [one.name for one in self.objectives if self._is_cost(one)]
+        return list(dict.fromkeys(["params", "macs", *self.limits.quantities, *costs]))
+
+    def values(self, scores: Mapping[str, Score], costs: Mapping[str, float]) -> dict[str, float]:
+        """The value of every objective that has one."""
+        found: dict[str, float] = {}
+        for one in self.objectives:
+            value = costs.get(one.name) if self._is_cost(one) else scores[one.name].value
+            if value is not None:
+                found[one.name] = value
+        return found
+
+    def missing(self, scores: Mapping[str, Score]) -> str:
+        """Why an objective has no value, in words; "" where all have."""
+        for one in self.objectives:
+            if not self._is_cost(one) and not (score := scores[one.name]).ok:
+                return f"{score.proxy}: {score.status} ({score.reason})"
+        return ""
+
+    def _is_cost(self, objective: Objective) -> bool:
+        return objective.name in QUANTITIES and objective.direction == "lower"
+
+
+def objectives_of(names: Sequence[str], scorer: Scorer) -> tuple[Objective, ...]:
+    """What the names mean: the name of a cost is that cost, less is better; any other is a proxy of the scorer.
+
+    By default the steering proxy, whatever its name.
+    """
+    if not names:
+        steering = next(iter(scorer.proxies.values()))
+        return (Objective(steering.full_name, steering.direction),)
+    found = []
+    for name in names:
+        if name in QUANTITIES:
+            found.append(Objective(name, "lower"))
+        elif name in scorer.proxies:
+            found.append(Objective(name, scorer.proxies[name].direction))
+        else:
+            raise UnknownNameError("objective", name, [*scorer.proxies, *QUANTITIES])
+    return tuple(found)

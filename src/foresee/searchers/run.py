@@ -1,0 +1,81 @@
+"""A run as Python sees it: what was found, and the networks it can build."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from foresee.errors import RunError
+from foresee.runs.folder import read
+from foresee.runs.record import CandidateRow, Record
+from foresee.searchers.settings import SearchSettings
+from foresee.seeds import derive
+from foresee.spaces.base import Candidate, Space, get
+from foresee.task import Task
+
+
+@dataclass(frozen=True)
+class Run:
+    """A finished or interrupted search.
+
+    `best` builds the network it names: `run.best.build()`. `record` holds every candidate with its scores.
+    """
+
+    record: Record
+    folder: Path | None = None
+    space: Space[Any] | None = None
+
+    @property
+    def status(self) -> str:
+        """Status of the run: finished, interrupted or running."""
+        return self.record.status
+
+    @cached_property
+    def best(self) -> Candidate:
+        """The candidate with the greatest merit."""
+        row = self.record.best
+        if row is None:
+            raise RunError("no candidate of this run has a score; the report lists the reasons")
+        return self.candidate(row)
+
+    @property
+    def front(self) -> list[Candidate]:
+        """The candidates that no other beats in every objective, best first by the first one."""
+        return [self.candidate(row) for row in self.record.front]
+
+    def candidate(self, row: CandidateRow) -> Candidate:
+        """A stored candidate, able to build its network."""
+        space = self._space
+        details = {
+            "id": row.id,
+            "identity": row.identity,
+            "scores": {name: score.value for name, score in row.scores.items()},
+            **row.counts,
+            "seed": self._settings.scoring.seed,
+            "weights_seed": derive(self._settings.scoring.seed, "weights"),
+        }
+        return Candidate(space, space.parse(row.architecture), self._task, details)
+
+    @classmethod
+    def open(cls, folder: str | Path) -> Run:
+        """A run from its folder, also while it is still going on."""
+        return cls(read(folder), Path(folder))
+
+    @cached_property
+    def _settings(self) -> SearchSettings:
+        return SearchSettings.from_json(self.record.settings)
+
+    @cached_property
+    def _task(self) -> Task:
+        return Task.from_json(self.record.environment["task"])
+
+    @cached_property
+    def _space(self) -> Space[Any]:
+        if self.space is not None:
+            return self.space
+        settings = dict(self._settings.space_settings)
+        if ":" in self._settings.space:
+            settings.setdefault("task", self._task.to_json())  # an own space may build for a task
+        return get(self._settings.space, **settings)

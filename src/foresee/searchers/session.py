@@ -1,0 +1,189 @@
+"""The loop of one search: ask, score, store, tell, until enough is scored.
+
+The sequence of calls a searcher sees is fixed by the window alone (see `searchers.base`). A resumed search replays that
+sequence from the store: stored steps are advanced and stored results told without being made again, the rest is made. If a
+replayed proposal differs from the stored one, the code has changed in between; the run is refused rather than continued into
+a mixture. A result is told as it can be read from the store, so a searcher cannot see whether it was scored now or before.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Mapping
+from typing import Any
+
+from foresee.errors import RunError
+from foresee.proxies.base import Score
+from foresee.runs.engines import Engine
+from foresee.runs.events import Announcer, Event
+from foresee.runs.record import CandidateRow, ScoreRow
+from foresee.runs.store import Store
+from foresee.scoring.desk import Answer, Desk
+from foresee.searchers.base import Result, Searcher
+from foresee.searchers.gate import Proposal
+
+
+class Session:
+    """One searcher, its store and its engine, with the place in the sequence."""
+
+    def __init__(self, searcher: Searcher, store: Store, engine: Engine, announce: Announcer, window: int) -> None:
+        self.searcher, self.problem, self.store, self.announce = searcher, searcher.problem, store, announce
+        self.window = min(window, searcher.window or window)
+        self.desk = Desk(engine, self.problem.scorer.together)
+        self.problem.gather = self.desk.gather
+        self.names = list(self.problem.scorer.proxies)
+        self.stored = {row.id: row for row in store.candidates()}
+        for row in self.stored.values():
+            self.problem.recall(row.architecture, {name: float(value) for name, value in row.counts.items()})
+        self.outcomes = {row.number: row.outcome for row in store.steps()}
+        self.waiting: dict[int, Proposal] = {}
+        self.results: dict[int, Result] = {}
+        self.asked = self.told = self.done = self.steps = 0
+        self.best: float | None = None
+
+    def event(self, kind: str, candidate: int | None = None, **details: Any) -> Event:
+        """An event at this point of the run."""
+        return Event(kind, self.done, self.problem.evaluations, candidate, details)
+
+    def go(self) -> None:
+        """From the first candidate to the last."""
+        kept = sum(row.status != "asked" for row in self.stored.values())
+        begun = "resumed" if self.stored or self.outcomes else "started"
+        self.announce(self.event(begun, kept=kept, steps=len(self.outcomes)))
+        exhausted = False
+        while True:
+            while not exhausted and (room := self._room()):
+                exhausted = not self._ask(room)
+            if self.told == self.asked:
+                return
+            while self.told not in self.results:
+                self._take(self.desk.wait())
+            self.searcher.tell([self.results.pop(self.told)])
+            self.told += 1
+
+    def _room(self) -> int:
+        return max(0, min(self.problem.evaluations, self.told + self.window) - self.asked)
+
+    # -- steps --------------------------------------------------------------------------------------------------------
+    def _step_up_to(self, due: int) -> None:
+        last = self.searcher.steps_before(self.problem.evaluations - 1)
+        while self.steps < due:
+            number, replayed = self.steps, self.steps in self.outcomes
+            if not replayed:
+                start = time.perf_counter()
+                outcome = _plain(self.searcher.step(number))
+                seconds = time.perf_counter() - start
+                self.store.add_step(number, kind=self.searcher.step_name, outcome=outcome, seconds=seconds)
+                self.outcomes[number] = outcome
+            self.searcher.advance(number, self.outcomes[number])
+            self.steps += 1
+            facts = {"step": self.steps, "steps": last, "name": self.searcher.step_name, "replayed": replayed}
+            self.announce(self.event("step", **facts))
+
+    # -- candidates ---------------------------------------------------------------------------------------------------
+    def _ask(self, room: int) -> bool:
+        self._step_up_to(self.searcher.steps_before(self.asked))
+        count = sum(self.searcher.steps_before(self.asked + ahead) <= self.steps for ahead in range(room))
+        proposals = self.searcher.ask(count)
+        for proposal in proposals:
+            self._hand_in(proposal)
+        if len(proposals) < count:
+            self.store.log("exhausted", asked=self.asked)
+            self.announce(self.event("exhausted"))
+            return False
+        return True
+
+    def _hand_in(self, proposal: Proposal) -> None:
+        text = str(proposal.architecture)
+        self._check(proposal, text)
+        self.asked += 1
+        self.waiting[proposal.id] = proposal
+        row = self.stored.get(proposal.id)
+        if row is not None and row.status != "asked":
+            self._note(row, replayed=True)
+            return
+        if row is None:
+            counts = {name: _count(proposal.costs[name]) for name in self.problem.recorded}
+            self.store.add_candidate(
+                proposal.id, architecture=text, identity=proposal.identity, parent=proposal.parent, counts=counts
+            )
+        self.announce(self.event("asked", proposal.id, architecture=text))
+        self.desk.submit(proposal.id, text, self.names, self.problem.seed)
+
+    def _check(self, proposal: Proposal, text: str) -> None:
+        """A searcher's mistake is said where it is made."""
+        if proposal.id != self.asked:
+            raise RunError(f"searcher {self.searcher.name} proposed candidate {proposal.id}, expected {self.asked}")
+        row = self.stored.get(proposal.id)
+        if row is not None and row.architecture != text:
+            raise RunError(
+                f"this run cannot be resumed by this version: candidate {row.id} is {row.architecture} in the run, but "
+                f"{text} is proposed now; the space or searcher has changed"
+            )
+
+    def _take(self, answer: Answer) -> None:
+        proposal, scored = self.waiting[answer.ticket], answer.scored
+        if scored.error is not None:
+            self.store.finish_candidate(
+                proposal.id, status="failed", reason=scored.error, attempts=answer.attempts, seconds=scored.seconds
+            )
+        else:
+            scores = {score.proxy: score for score in scored.scores}
+            values = self.problem.values(scores, {name: proposal.costs[name] for name in self.problem.recorded})
+            missing = self.problem.missing(scores)
+            first = self.problem.objectives[0]
+            self.store.finish_candidate(
+                proposal.id,
+                status="failed" if missing else "scored",
+                reason=missing,
+                merit=None if missing else first.merit(values[first.name]),
+                attempts=answer.attempts,
+                seconds=scored.seconds,
+                objectives={} if missing else values,
+                scores=[_row(score) for score in scored.scores],
+            )
+        self._note(self.store.candidate(proposal.id), replayed=False)
+
+    def _note(self, row: CandidateRow, *, replayed: bool) -> None:
+        proposal = self.waiting.pop(row.id)
+        self.results[row.id] = result = self._result(proposal, row)
+        self.done += 1
+        merit = result.merit
+        if merit is not None and (self.best is None or merit > self.best):
+            self.best = merit
+            self.announce(self.event("best", row.id, merit=merit, architecture=row.architecture))
+        kind = "scored" if merit is not None else "failed"
+        self.announce(self.event(kind, row.id, merit=merit, replayed=replayed, reason=row.reason))
+
+    def _result(self, proposal: Proposal, row: CandidateRow) -> Result:
+        objectives = self.problem.objectives if row.status == "scored" else ()
+        return Result(
+            row.id,
+            proposal.architecture,
+            tuple(one.merit(row.objectives[one.name]) for one in objectives),
+            dict(row.objectives),
+            {name: _score(score) for name, score in row.scores.items()},
+            dict(row.counts),
+            row.reason,
+            row.seconds,
+        )
+
+
+def _row(score: Score) -> ScoreRow:
+    return ScoreRow(**{name: getattr(score, name) for name in ScoreRow.__dataclass_fields__})
+
+
+def _score(row: ScoreRow) -> Score:
+    return Score(**{name: getattr(row, name) for name in ScoreRow.__dataclass_fields__})
+
+
+def _plain(outcome: Mapping[str, Any]) -> dict[str, Any]:
+    """What a step gave as it will be read from the store, so that today's session sees what tomorrow's would."""
+    plain: dict[str, Any] = json.loads(json.dumps(dict(outcome)))
+    return plain
+
+
+def _count(value: float) -> float:
+    """Whole numbers stay whole in the store; latency is a fraction."""
+    return int(value) if value == int(value) else value

@@ -1,0 +1,55 @@
+"""The settings of a search: all that decides its result, and nothing else.
+
+Engine, number of workers and output folder are not here: they do not change what is found. The same values travel as
+command-line options, as Python arguments, as a TOML file and inside the run's store.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from foresee.budgets import Limits
+from foresee.errors import InputError
+from foresee.registry import tidy
+from foresee.scoring.settings import ScoringSettings
+from foresee.settings import Settings, name, names, needed, part, setting, table, whole
+
+
+@dataclass(frozen=True)
+class SearchSettings(Settings):
+    """What was asked.
+
+    Args:
+        space: registered name, or `module:function` for an own space.
+        space_settings: settings of the space.
+        scoring: how candidates are scored; its first proxy steers, the others are recorded beside it.
+        objectives: what is followed, proxies of `scoring` or costs such as params; by default the steering proxy.
+        searcher: registered name.
+        searcher_settings: settings of the searcher.
+        limits: hard limits, `{"params": {"max": 600000}}`.
+        evaluations: how many candidates to score.
+        memory_batch: samples per batch that a limit on memory is for.
+        latency_table: file made by `foresee latency`; without it latency is measured.
+        window: how many candidates may be asked for ahead of the results told; also how many can be scored at once.
+    """
+
+    space: str = needed(name())
+    space_settings: Mapping[str, Any] = setting({}, table())
+    scoring: ScoringSettings = part(ScoringSettings)
+    objectives: tuple[str, ...] = setting((), names())
+    searcher: str = setting("evolution", name())
+    searcher_settings: Mapping[str, Any] = setting({}, table())
+    limits: Mapping[str, Mapping[str, Any]] = setting({}, table())
+    evaluations: int = setting(100, whole(least=1))
+    memory_batch: int = setting(1, whole(least=1))
+    latency_table: str | None = setting(None, name("a path"))
+    window: int = setting(8, whole(least=1))
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        object.__setattr__(self, "objectives", tuple(map(tidy, self.objectives)))
+        if len(set(self.objectives)) < len(self.objectives):
+            raise InputError(f"objectives {', '.join(self.objectives)}: one is named twice")
+        Limits.from_json(self.limits)
