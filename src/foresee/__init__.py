@@ -12,6 +12,8 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
+from foresee.lazy import lazily
+
 __version__ = "0.1.0"
 
 #: public name -> where it lives; imported on first use, so that `import foresee` stays light
@@ -105,14 +107,11 @@ __all__ = [
 ]
 
 
+_lazy, _ = lazily(__name__, _HOMES)
+
+
 def __getattr__(name: str) -> Any:
-    if name in _HOMES:
-        value = getattr(importlib.import_module(_HOMES[name]), name)
-        globals()[name] = value
-        return value
-    if name in _ROOMS:
-        return importlib.import_module(f"foresee.{name}")
-    raise AttributeError(f"module 'foresee' has no attribute {name!r}")
+    return importlib.import_module(f"foresee.{name}") if name in _ROOMS else _lazy(name)
 
 
 def __dir__() -> list[str]:

@@ -9,9 +9,9 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -27,9 +27,11 @@ from foresee.data import Data
 from foresee.errors import InputError
 from foresee.proxies.base import names_of
 from foresee.runs.environment import environment
+from foresee.runs.events import Observer
 from foresee.runs.folder import write_whole
 from foresee.scoring.cache import Cache
 from foresee.scoring.many import parsed, scored
+from foresee.scoring.settings import ScoringSettings
 from foresee.seeds import stream
 from foresee.spaces.base import Space, get
 from foresee.task import Task
@@ -137,20 +139,22 @@ def calibrate_table(
     table: Table,
     target: str,
     *,
-    proxies: str | Sequence[str] = PROXIES,
+    proxies: str | Sequence[str] | ScoringSettings = PROXIES,
     untrained: str = UNTRAINED,
     trained: int | None = None,
     predict: Sequence[str] | None = None,
     sample: int | None = None,
     parts: bool = True,
     coverage: float = COVERAGE,
-    seed: int = 0,
     space_settings: Mapping[str, Any] | None = None,
     task: Task | None = None,
     bootstrap: int = 1000,
-    data: str | Data = "digits",
+    data: str | Data | None = None,
     out: str | Path | None = None,
     cache: Cache | str | Path | None = None,
+    engine: str = "serial",
+    workers: int | None = None,
+    observers: Iterable[Observer] = (),
     **scoring: Any,
 ) -> CalibratedTable:
     """Calibrate on architectures of a table and foresee others.
@@ -158,22 +162,31 @@ def calibrate_table(
     Args:
         table: trained architectures and what was measured of them.
         target: the measured number to foresee.
-        proxies: names, variants or wildcards; `table:NAME` is a column of the table.
+        proxies: names, variants or wildcards; `table:NAME` is a column of the table; or whole `ScoringSettings`.
         untrained: the score to show beside, likewise.
         trained: how many of the table count as trained, chosen by the seed; by default all that have the target.
         predict: architectures to foresee; by default those of the table that do not count as trained.
         sample: draw this many from the space instead.
         parts: whether the model also sees what the architectures are made of, where the space draws them.
         coverage: share of the intervals that shall hold the truth.
-        seed: decides who counts as trained, draws, weights, folds and resamples.
         space_settings: settings of the space besides those of the benchmark's networks.
         task: what the networks are built for; by default the benchmark's own.
         bootstrap: resamples behind the intervals of the skill.
-        data: what proxies look at.
+        data: what proxies look at: a name, a path or a `Data`.
         out: folder for the results, and for the cache unless another is named.
         cache: scores already computed; by default the file $FORESEE_CACHE names, else `scores.sqlite` in `out`.
-        **scoring: batch_size, device, engine, workers, ... of `scored`.
+        engine: `serial` or `processes`; the result is the same.
+        workers: processes to use; by default one per core.
+        observers: called with an `Event` for each architecture scored.
+        **scoring: any other field of `ScoringSettings`: seed (which also decides who counts as trained, folds and resamples),
+            repeats, batch_size, threads, device, proxy_settings.
     """
+    if isinstance(proxies, ScoringSettings):
+        look = replace(proxies, **scoring)
+    else:
+        look = ScoringSettings.of(**scoring, proxies=[proxies] if isinstance(proxies, str) else list(proxies))
+    given = data if isinstance(data, Data) else None
+    look, seed = replace(look, data=data) if isinstance(data, str) else look, look.seed
     values = table.values(target)
     chosen = _chosen(values, trained, seed, table, target)
     check_asked(values[chosen], coverage, bootstrap)
@@ -185,7 +198,7 @@ def calibrate_table(
     rows = np.array([place_of.get(text, -1) for text in texts], dtype=np.int64)
     truth = np.where(rows >= 0, values[rows], np.nan)
 
-    names, beside = list(dict.fromkeys(_full(proxies))), _one(untrained)
+    names, beside = list(dict.fromkeys(_full(look.proxies))), _one(untrained)
     drawn = parsed(space, texts, table.source) if space else []
     view = view_of_parts(space.graph(one) for one in drawn) if parts and space else None
     asked = {
@@ -203,14 +216,19 @@ def calibrate_table(
         "coverage": coverage,
         "bootstrap": bootstrap,
         "seed": seed,
-        "data": data if isinstance(data, str) else f"given:{data.fingerprint}",
-        **{key: scoring[key] for key in ("proxy_settings", "batch_size", "device") if scoring.get(key)},
+        "data": look.data if given is None else f"given:{given.fingerprint}",
+        **{key: value for key in ("proxy_settings", "batch_size", "device") if (value := getattr(look, key))},
     }
     with ExitStack() as stack:
         folder = hold(out, stack)
-        scoring = {"seeds": (seed,), "task": task, "space_settings": settings, "data": data, **scoring}
-        scoring["cache"] = cache_for(cache, folder)
-        merits, reasons = _merits(table, rows, texts, list(dict.fromkeys([*names, beside])), scoring)
+        work: dict[str, Any] = {
+            "engine": engine,
+            "workers": workers,
+            "observers": observers,
+            "cache": cache_for(cache, folder),
+        }
+        work |= {"task": task, "space_settings": settings, "data": given}
+        merits, reasons = _merits(table, rows, texts, list(dict.fromkeys([*names, beside])), look, work)
         found = calibrate(
             {name: merits[name] for name in names},
             np.arange(len(chosen)),
@@ -233,7 +251,7 @@ def calibrate_table(
             0 if view is None else view.shape[1],
             reasons,
             asked,
-            environment(device=scoring.get("device", "cpu")),
+            environment(device=look.device),
             folder,
         )
         if folder is not None:
@@ -345,13 +363,20 @@ def _one(name: str) -> str:
 
 
 def _merits(
-    table: Table, rows: Indices, texts: Sequence[str], names: Sequence[str], scoring: Mapping[str, Any]
+    table: Table,
+    rows: Indices,
+    texts: Sequence[str],
+    names: Sequence[str],
+    look: ScoringSettings,
+    work: Mapping[str, Any],
 ) -> tuple[dict[str, Array], dict[str, Mapping[str, int]]]:
     """Merits of all architectures by proxy: scored (minus infinity where that failed, for the reasons) or from the table."""
     computed = [name for name in names if not name.startswith(FROM_TABLE)]
     if computed and not table.space:
         raise InputError(f"{', '.join(computed)}: a space is needed to build networks, and the table does not name it")
-    matrices = scored(table.space, texts, computed, **scoring) if computed else {}
+    own = {name: one for name, one in look.proxy_settings.items() if name in computed}
+    asked = replace(look, proxies=tuple(computed) or look.proxies, proxy_settings=own)
+    matrices = scored(table.space, texts, asked, **work) if computed else {}
     merits: dict[str, Array] = {}
     for name in names:
         if name in matrices:

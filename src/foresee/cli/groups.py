@@ -31,9 +31,9 @@ class Group:
 class LookOptions(Group):
     """How networks are looked at, whatever is asked of them."""
 
-    data: Annotated[
-        str | None, typer.Option(help="digits, synthetic, a .npz file, an image folder, CIFAR files")
-    ] = None
+    data: Annotated[str | None, typer.Option(help="digits, synthetic, a .npz file, an image folder, CIFAR files")] = (
+        None
+    )
     batch_size: Annotated[
         int | None, typer.Option(help="samples per batch; by default what each proxy needs (a paper's table: at most)")
     ] = None
@@ -115,9 +115,7 @@ def grouped(command: Callable[..., None]) -> Callable[..., None]:
 
     @functools.wraps(command)
     def called(**given: Any) -> None:
-        made = {
-            name: kind(**{one.name: given.pop(one.name) for one in fields(kind)}) for name, kind in groups.items()
-        }
+        made = {name: kind(**{one.name: given.pop(one.name) for one in fields(kind)}) for name, kind in groups.items()}
         command(**given, **made)
 
     called.__signature__ = inspect.Signature(plain)  # type: ignore[attr-defined]

@@ -51,9 +51,7 @@ class SortedSettings:
     proxies: dict[str, dict[str, Any]] = field(default_factory=dict)
 
 
-def sort_settings(
-    pairs: Sequence[str], *, space: str, proxies: Sequence[str], searcher: str = ""
-) -> SortedSettings:
+def sort_settings(pairs: Sequence[str], *, space: str, proxies: Sequence[str], searcher: str = "") -> SortedSettings:
     """Each `name.key=value` to the space, the searcher or the proxy of that name; `space` always means the space.
 
     >>> sort_settings(["space.channels=4", "dextr.curve_size=64"], space="nasbench201", proxies=["dextr"]).proxies

@@ -13,7 +13,7 @@ from foresee.papers.samples import BENCHMARKS, Floats
 from foresee.papers.workshop import Asked, Made, Measured, Rows, Workshop, correlation_cells
 from foresee.probes.probe import Probe
 from foresee.scoring import score
-from foresee.scoring.evaluation import Evaluation
+from foresee.scoring.scorer import Scorer
 from foresee.spaces.four_nodes import Cell as FourNodes
 
 #: the batch of NAS-Bench-Suite-Zero, with which the papers ran the gradient proxies
@@ -135,10 +135,10 @@ def table_5(workshop: Workshop) -> Iterator[Found]:
         yield Cell(row, column, workshop.mean(100 * reached / layers), words)
 
 
-def unit_layers(evaluation: Evaluation, text: str) -> tuple[int, int, int]:
+def unit_layers(scorer: Scorer, text: str) -> tuple[int, int, int]:
     """Layers of one network with a largest singular value of at least 1; all its layers; operations `none` left out of it."""
-    batch, network = evaluation.data.batch(1, seed=evaluation.settings.seed), evaluation.candidate(text).build()
-    features = Probe(network, batch, seed=evaluation.settings.seed).sample.see("features")
+    batch, network = scorer.data.batch(1, seed=scorer.settings.seed), scorer.candidate(text).build()
+    features = Probe(network, batch, seed=scorer.settings.seed).sample.see("features")
     cells = [module for module in network.modules() if isinstance(module, FourNodes)]
     left_out = sum(len(cell.edges) - sum(map(len, cell.computed)) for cell in cells)
     return sum(reaches_one(feature.map.double()) for feature in features), len(features), left_out
@@ -252,11 +252,11 @@ def figure_2(workshop: Workshop) -> Iterator[Found]:
     )
 
 
-def steadiness(evaluation: Evaluation, text: str, count: int) -> list[float]:
+def steadiness(scorer: Scorer, text: str, count: int) -> list[float]:
     """Dextr of one network with the same weights, for so many images and circles."""
-    network, seed = evaluation.candidate(text).build(), evaluation.settings.seed
+    network, seed = scorer.candidate(text).build(), scorer.settings.seed
     asked = dextr_on("nasbench201-cifar10")
-    images = evaluation.data.batches(count, 1, seed=seed)
+    images = scorer.data.batches(count, 1, seed=seed)
     found = [score(network, image, asked.proxy, seed=seed + place) for place, image in enumerate(images)]
     if not all(one.ok for one in found):
         raise InputError(f"{text}: Dextr has no value: {found[0].reason}")

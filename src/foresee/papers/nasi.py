@@ -17,7 +17,7 @@ from foresee.papers.bins import binned, bins
 from foresee.papers.samples import BENCHMARKS, Sample
 from foresee.papers.workshop import Asked, Coefficient, Measured, Workshop
 from foresee.scoring import score
-from foresee.scoring.evaluation import Evaluation
+from foresee.scoring.scorer import Scorer
 from foresee.seeds import generator, stream
 from foresee.spaces.base import get as get_space
 
@@ -170,14 +170,14 @@ def figure_1(workshop: Workshop) -> Iterator[Found]:
             yield Scatter(name, text, "true", words, tuple(true.tolist()), tuple(other.tolist()))
 
 
-def agnostic(evaluation: Evaluation, text: str, size: int) -> list[float]:
+def agnostic(scorer: Scorer, text: str, size: int) -> list[float]:
     """The approximated trace norm of one network with the true batch, with random labels, and with random data."""
-    seed = evaluation.settings.seed
-    network, batch = evaluation.candidate(text).build(), evaluation.data.batch(size, seed=seed)
+    seed = scorer.settings.seed
+    network, batch = scorer.candidate(text).build(), scorer.data.batch(size, seed=seed)
     assert isinstance(batch.inputs, torch.Tensor)
     draws = generator(seed, "random labels and data")
-    labels = torch.randint(evaluation.task.outputs, (len(batch),), generator=draws)
+    labels = torch.randint(scorer.task.outputs, (len(batch),), generator=draws)
     noise = torch.randn(batch.inputs.shape, generator=draws)
     seen = (batch, Batch(batch.inputs, labels), Batch(noise, batch.labels))
-    found = [score(network, one, "nasi", seed=seed, device=evaluation.settings.device) for one in seen]
+    found = [score(network, one, "nasi", seed=seed, device=scorer.settings.device) for one in seen]
     return [np.nan if one.value is None else one.value for one in found]

@@ -20,9 +20,9 @@ from foresee.papers.samples import BENCHMARKS, Floats, Sample, benchmark, choose
 from foresee.proxies.base import get as get_proxy
 from foresee.runs import engines
 from foresee.runs.events import Announcer, Event, Observer
-from foresee.scoring.evaluation import Evaluation
 from foresee.scoring.many import scored
-from foresee.scoring.settings import SearchSettings
+from foresee.scoring.scorer import Scorer
+from foresee.scoring.settings import ScoringSettings
 from foresee.seeds import derive
 from foresee.statistics import Correlations, Estimate, correlate, interval
 from foresee.task import Task
@@ -98,6 +98,7 @@ class Workshop:
         repeats: runs to average over.
         data: what the proxies look at, in the shape of each benchmark's images; None for the embedded digits.
         batch_size: at most so many samples per batch, for a quick look; None for as many as the paper took.
+        threads: torch threads per worker.
         bootstrap: resamples behind an interval.
         benchmarks: those whose numbers are asked for, by the names their columns have; none named: all.
         rows: likewise the rows, of tables whose rows are proxies.
@@ -113,6 +114,7 @@ class Workshop:
     repeats: int = 1
     data: str | None = None
     batch_size: int | None = None
+    threads: int = 1
     bootstrap: int = 1000
     benchmarks: Sequence[str] = ()
     rows: Sequence[str] = ()
@@ -193,17 +195,22 @@ class Workshop:
         """Proxies that want the same networks and batches."""
         like = next(iter(group.values()))
         task, settings = self._network(sample, like.space_settings)
+        asked = ScoringSettings(
+            proxies=tuple(dict.fromkeys(one.proxy for one in group.values())),
+            proxy_settings={one.proxy: one.settings for one in group.values()},
+            data=like.data or self._looked_at(),
+            batch_size=self._size(like),
+            repeats=self.repeats,
+            seed=self.seed,
+            threads=self.threads,
+            device=self.device,
+        )
         found = scored(
             sample.space,
             sample.texts,
-            list(dict.fromkeys(one.proxy for one in group.values())),
+            asked,
             task=task,
             space_settings=settings,
-            proxy_settings={one.proxy: one.settings for one in group.values()},
-            seeds=[self.seed + repeat for repeat in range(self.repeats)],
-            data=like.data or self._looked_at(),
-            batch_size=self._size(like),
-            device=self.device,
             engine=self.engine,
             workers=self.workers,
             cache=self.cache,
@@ -242,24 +249,24 @@ class Workshop:
     def each(
         self, sample: Sample, look: Callable[..., Any], network: Mapping[str, Any] | None = None, **more: Any
     ) -> list[Any]:
-        """`look(evaluation, text, **more)` of every architecture of the sample, for looks that are no proxy.
+        """`look(scorer, text, **more)` of every architecture of the sample, for looks that are no proxy.
 
         `look` is a function of a module, so that workers find it; nothing is cached. `network` is as in `Asked`.
         """
         task, settings = self._network(sample, network or {})
-        asked = SearchSettings(
-            space=sample.space,
-            space_settings=settings,
+        asked = ScoringSettings(
             proxies=("params",),
             seed=self.seed,
             data=self._looked_at(),
             inputs=task.inputs,
             outputs=task.outputs,
+            threads=self.threads,
             device=self.device,
         )
+        scorer = Scorer(sample.space, asked, space_settings=settings)
         announce = Announcer(self.observers)
         results: list[Any] = [None] * len(sample)
-        with engines.make(self.engine, _Look(asked, look, more), self.workers) as engine:
+        with engines.make(self.engine, _Look(scorer, look, more), self.workers) as engine:
             for job, text in enumerate(sample.texts):
                 engine.submit(job, text)
             for done in range(len(sample)):
@@ -340,11 +347,11 @@ class Workshop:
 class _Look:
     """A look as the work of an engine: picklable, each worker prepares its own data."""
 
-    def __init__(self, settings: SearchSettings, look: Callable[..., Any], more: Mapping[str, Any]) -> None:
-        self.evaluation, self.look, self.more = Evaluation(settings), look, more
+    def __init__(self, scorer: Scorer, look: Callable[..., Any], more: Mapping[str, Any]) -> None:
+        self.scorer, self.look, self.more = scorer, look, more
 
     def __call__(self, text: str) -> Any:
-        return self.look(self.evaluation, text, **self.more)
+        return self.look(self.scorer, text, **self.more)
 
 
 def correlation_cells(

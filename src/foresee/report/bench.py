@@ -94,7 +94,7 @@ def tell(bench: Bench) -> BenchInfo:
         reverse=True,
     )
     known = [row for row in rows if not math.isnan(row.found.spearman.value)]
-    shape = " × ".join(map(str, settings.inputs))
+    shape = " × ".join(map(str, settings.task.inputs))
     return BenchInfo(
         title=f"{settings.space} · {settings.target}",
         target=settings.target,
@@ -106,9 +106,9 @@ def tell(bench: Bench) -> BenchInfo:
         facts=(
             ("Table", Path(settings.table).name),
             ("Target", f"{settings.target} ({bench.direction} is better)"),
-            ("Sample", f"{len(bench.texts):,} of {bench.of:,} architectures, seed {settings.seed}"),
-            ("Repeats", f"{settings.repeats}"),
-            ("Networks", f"{settings.space}, {shape} → {settings.outputs} outputs"),
+            ("Sample", f"{len(bench.texts):,} of {bench.of:,} architectures, seed {settings.scoring.seed}"),
+            ("Repeats", f"{settings.scoring.repeats}"),
+            ("Networks", f"{settings.space}, {shape} → {settings.task.outputs} outputs"),
             ("Looked at", bench.looked_at),
         ),
         notes=bench.notes,
@@ -147,18 +147,25 @@ def write(bench: Bench, folder: str | Path | None = None) -> Path:
 def command(bench: Bench) -> str:
     """The line that does it again; empty where data or space were handed over in Python."""
     settings = bench.settings
-    if settings.data.startswith("given:") or not settings.table:
+    if settings.scoring.data.startswith("given:") or not settings.table:
         return ""
     words = ["foresee", "bench", settings.space, "--table", settings.table, "--target", settings.target]
-    words += [word for name in settings.proxies if name not in BASELINES for word in ("--proxy", name)]
-    words += ["--sample", str(settings.sample or 0), "--seed", str(settings.seed), "--repeats", str(settings.repeats)]
-    words += ["--data", settings.data]
-    words += ["--input", "x".join(map(str, settings.inputs)), "--outputs", str(settings.outputs)]
-    words += [] if settings.batch_size is None else ["--batch-size", str(settings.batch_size)]
-    words += [] if settings.threads == 1 else ["--threads", str(settings.threads)]
-    words += [] if settings.device == "cpu" else ["--device", settings.device]
+    words += [word for name in settings.scoring.proxies if name not in BASELINES for word in ("--proxy", name)]
+    words += [
+        "--sample",
+        str(settings.sample or 0),
+        "--seed",
+        str(settings.scoring.seed),
+        "--repeats",
+        str(settings.scoring.repeats),
+    ]
+    words += ["--data", settings.scoring.data]
+    words += ["--input", "x".join(map(str, settings.task.inputs)), "--outputs", str(settings.task.outputs)]
+    words += [] if settings.scoring.batch_size is None else ["--batch-size", str(settings.scoring.batch_size)]
+    words += [] if settings.scoring.threads == 1 else ["--threads", str(settings.scoring.threads)]
+    words += [] if settings.scoring.device == "cpu" else ["--device", settings.scoring.device]
     words += [] if settings.bootstrap == 1000 else ["--bootstrap", str(settings.bootstrap)]
-    words += sets({"space": settings.space_settings, **settings.proxy_settings})
+    words += sets({"space": settings.space_settings, **settings.scoring.proxy_settings})
     words += ["--out", shown_path(bench.folder) if bench.folder else "runs/bench"]
     return shlex.join(words)
 

@@ -200,12 +200,25 @@ class Store:
 
     def candidates(self) -> tuple[CandidateRow, ...]:
         """All candidates with their scores, in order of id."""
+        return self._candidates()
+
+    def candidate(self, number: int) -> CandidateRow:
+        """One candidate with its scores."""
+        found = self._candidates(number)
+        if not found:
+            raise RunError(f"{self.path}: candidate {number} is not in this run")
+        return found[0]
+
+    def _candidates(self, number: int | None = None) -> tuple[CandidateRow, ...]:
+        one = () if number is None else (number,)
         with translated(self.path):
             scores: dict[int, dict[str, ScoreRow]] = {}
-            for candidate, *fields in self._connection.execute("SELECT * FROM scores"):
+            of_one = " WHERE candidate=?" if one else ""
+            for candidate, *fields in self._connection.execute(f"SELECT * FROM scores{of_one}", one):  # noqa: S608
                 fields[-1] = unpack(fields[-1])
                 scores.setdefault(candidate, {})[fields[0]] = ScoreRow(*fields)
-            rows = self._connection.execute("SELECT * FROM candidates ORDER BY id").fetchall()
+            of_one = " WHERE id=?" if one else " ORDER BY id"
+            rows = self._connection.execute(f"SELECT * FROM candidates{of_one}", one).fetchall()  # noqa: S608
         names = [*CandidateRow.__dataclass_fields__][:-1]
         made = []
         for row in rows:

@@ -1,7 +1,7 @@
 """From networks and texts to scores: the only way in for everybody above.
 
-`score` and `scores` look at one network, `rank` at several; a `Scorer` takes the texts of a space's architectures, and `scored`
-many of them, each score once. `ScoringSettings` are all that a score depends on beside the architecture.
+`score` and `scores` look at one network, `rank` at several; a `Scorer` takes the texts of a space's architectures, and
+`scored` many of them, each score once. `ScoringSettings` are all that a score depends on beside the architecture.
 """
 
 from __future__ import annotations

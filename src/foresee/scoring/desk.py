@@ -58,9 +58,10 @@ class Desk:
     def gather(self, texts: Iterable[str], proxies: Iterable[str], seed: int) -> list[Scored]:
         """Score some architectures now, in their order; answers of others that come meanwhile are kept for `wait`."""
         names = tuple(proxies)
-        tickets = [-1 - number for number, _ in enumerate(asked := list(texts))]  # below all tickets handed in
-        for ticket, text in zip(tickets, asked, strict=True):
-            self.submit(ticket, text, names, seed)
+        tickets = []
+        for number, text in enumerate(texts):
+            tickets.append(-1 - number)  # below all tickets that others hand in
+            self.submit(tickets[-1], text, names, seed)
         found: dict[int, Scored] = {}
         others: list[Answer] = []
         while len(found) < len(tickets):

@@ -102,7 +102,7 @@ def scored(
     >>> scored("nasbench201", [cell], ["params"])["params"].values
     array([[344346.]])
     """
-    asked = _settings(proxies, settings)
+    asked = asked_settings(proxies, settings)
     if task is not None:
         asked = replace(asked, inputs=task.inputs, outputs=task.outputs)
     if isinstance(data, str):
@@ -121,8 +121,8 @@ def scored(
         return session.matrices()
 
 
-def _settings(proxies: str | Sequence[str] | ScoringSettings, more: Mapping[str, Any]) -> ScoringSettings:
-    """Whole settings as they are; names with what else was said. Settings for proxies that were not asked for are left out."""
+def asked_settings(proxies: str | Sequence[str] | ScoringSettings, more: Mapping[str, Any]) -> ScoringSettings:
+    """Whole settings as they are, or names with what else was said; settings of proxies not asked for are left out."""
     if isinstance(proxies, ScoringSettings):
         return replace(proxies, proxies=tuple(names_of(proxies.proxies)), **more)
     names = names_of(proxies)

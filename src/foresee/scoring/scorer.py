@@ -154,7 +154,9 @@ class Scorer:
         """The scores of every architecture of a job, in its order. What goes wrong with one does not touch the others."""
         return [self._one(text, job.proxies, job.seed) for text in job.texts]
 
-    def of_network(self, network: nn.Module, names: Iterable[str] | None = None, seed: int | None = None) -> list[Score]:
+    def of_network(
+        self, network: nn.Module, names: Iterable[str] | None = None, seed: int | None = None
+    ) -> list[Score]:
         """A network that is there already, by some of the proxies, in the order they are named.
 
         A score must not depend on which others were asked for, so those that want alike batches share their looks.

@@ -7,8 +7,8 @@ k). Nothing else is remembered: replaying the calls rebuilds the searcher, and t
 
 A searcher that is not a list of candidates (gradient search, pruning, a pool that is scored first) works in *steps*: before
 candidate `k` is asked for, `steps_before(k)` of them are done. `step(number)` does one and returns what it gave as plain
-values; the search stores that and hands it to `advance`. In a resumed run stored steps are only advanced, never done again, so
-all that a step changes in the searcher belongs into `advance`.
+values; the search stores that and hands it to `advance`. In a resumed run stored steps are only advanced, never done again,
+so all that a step changes in the searcher belongs into `advance`.
 
 Limits hold by construction: the gate hands out only architectures that meet them and whose identity is new.
 """
@@ -107,7 +107,7 @@ class Sampler(Searcher):
         the limits.
         """
 
-    def learn(self, result: Result) -> None:  # noqa: B027
+    def learn(self, result: Result) -> None:
         """Take one result in; called in order of ids."""
 
     def ask(self, count: int = 1) -> list[Proposal]:

@@ -42,7 +42,7 @@ class Run:
 
     @property
     def front(self) -> list[Candidate]:
-        """The candidates that no other beats in every objective, best first by the first one."""
+        """The candidates that no other beats in every objective, in the order they were found."""
         return [self.candidate(row) for row in self.record.front]
 
     def candidate(self, row: CandidateRow) -> Candidate:

@@ -113,12 +113,11 @@ def run_search(
     measured: Mapping[str, float] | Measured | None = None,
 ) -> Run:
     """Run a search from its settings; see `search`. An interruption marks the run and passes on."""
-    problem = _problem(settings, Scorer(space or settings.space, settings.scoring, space_settings=settings.space_settings, data=data), measured)
+    scorer = Scorer(space or settings.space, settings.scoring, space_settings=settings.space_settings, data=data)
+    problem = _problem(settings, scorer, measured)
     searcher = make(settings.searcher, problem, settings.searcher_settings)
     problem.scorer.check()
-    facts = environment(
-        device=problem.device, data_fingerprint=problem.data.fingerprint, task=problem.task.to_json()
-    )
+    facts = environment(device=problem.device, data_fingerprint=problem.data.fingerprint, task=problem.task.to_json())
     with ExitStack() as stack:
         # Starts no process yet; made before the folder, so that a wrong name leaves nothing behind.
         engine_made = stack.enter_context(engines.make(engine, problem.scorer, workers))
@@ -148,9 +147,7 @@ def run_search(
         return run
 
 
-def _problem(
-    settings: SearchSettings, scorer: Scorer, measured: Mapping[str, float] | Measured | None
-) -> Problem:
+def _problem(settings: SearchSettings, scorer: Scorer, measured: Mapping[str, float] | Measured | None) -> Problem:
     """What the settings ask for; names, proxies and their settings are checked on the way."""
     table = LatencyTable.load(settings.latency_table) if settings.latency_table else None
     known = measured
@@ -174,9 +171,14 @@ def _open_store(
     stack: ExitStack,
 ) -> Store:
     """The store to write to: in memory, a new file, or the run to go on with once its settings are found equal."""
-    plain = settings.to_json()
+    asked: dict[str, Any] = {
+        "kind": "search",
+        "settings": settings.to_json(),
+        "environment": facts,
+        "objectives": objectives,
+    }
     if folder is None:
-        return stack.enter_context(Store.create(":memory:", kind="search", settings=plain, environment=facts, objectives=objectives))
+        return stack.enter_context(Store.create(":memory:", **asked))
     if folder.exists and not resume:
         raise RunError(f"{folder.path} holds a run already: add --resume to go on with it, or choose another --out")
     if folder.exists:
@@ -188,8 +190,8 @@ def _open_store(
         store = stack.enter_context(Store.open(folder.store_path, write=True))
         store.log("resumed")
         return store
-    store = stack.enter_context(Store.create(folder.store_path, kind="search", settings=plain, environment=facts, objectives=objectives))
-    folder.write_settings(plain)
+    store = stack.enter_context(Store.create(folder.store_path, **asked))
+    folder.write_settings(asked["settings"])
     return store
 
 

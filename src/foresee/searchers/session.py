@@ -8,9 +8,7 @@ a mixture. A result is told as it can be read from the store, so a searcher cann
 
 from __future__ import annotations
 
-import json
 import time
-from collections.abc import Mapping
 from typing import Any
 
 from foresee.errors import RunError
@@ -19,6 +17,7 @@ from foresee.runs.engines import Engine
 from foresee.runs.events import Announcer, Event
 from foresee.runs.record import CandidateRow, ScoreRow
 from foresee.runs.store import Store
+from foresee.runs.values import pack, unpack
 from foresee.scoring.desk import Answer, Desk
 from foresee.searchers.base import Result, Searcher
 from foresee.searchers.gate import Proposal
@@ -72,14 +71,15 @@ class Session:
             number, replayed = self.steps, self.steps in self.outcomes
             if not replayed:
                 start = time.perf_counter()
-                outcome = _plain(self.searcher.step(number))
+                # as it will be read from the store, so that this session sees what a later one would
+                outcome = unpack(pack(self.searcher.step(number), f"outcome of step {number}"))
                 seconds = time.perf_counter() - start
                 self.store.add_step(number, kind=self.searcher.step_name, outcome=outcome, seconds=seconds)
                 self.outcomes[number] = outcome
             self.searcher.advance(number, self.outcomes[number])
             self.steps += 1
-            facts = {"step": self.steps, "steps": last, "name": self.searcher.step_name, "replayed": replayed}
-            self.announce(self.event("step", **facts))
+            name = self.searcher.step_name
+            self.announce(self.event("step", step=self.steps, steps=last, name=name, replayed=replayed))
 
     # -- candidates ---------------------------------------------------------------------------------------------------
     def _ask(self, room: int) -> bool:
@@ -176,12 +176,6 @@ def _row(score: Score) -> ScoreRow:
 
 def _score(row: ScoreRow) -> Score:
     return Score(**{name: getattr(row, name) for name in ScoreRow.__dataclass_fields__})
-
-
-def _plain(outcome: Mapping[str, Any]) -> dict[str, Any]:
-    """What a step gave as it will be read from the store, so that today's session sees what tomorrow's would."""
-    plain: dict[str, Any] = json.loads(json.dumps(dict(outcome)))
-    return plain
 
 
 def _count(value: float) -> float:

@@ -37,7 +37,7 @@ class SearchSettings(Settings):
 
     space: str = needed(name())
     space_settings: Mapping[str, Any] = setting({}, table())
-    scoring: ScoringSettings = part(ScoringSettings)
+    scoring: ScoringSettings = part(ScoringSettings)  # noqa: RUF009 - a field, as the others
     objectives: tuple[str, ...] = setting((), names())
     searcher: str = setting("evolution", name())
     searcher_settings: Mapping[str, Any] = setting({}, table())

@@ -24,11 +24,11 @@ from foresee.benchmarks.formats import load
 from foresee.benchmarks.table import Table
 from foresee.data import Data
 from foresee.errors import InputError
-from foresee.proxies.base import names_of
 from foresee.runs.environment import environment
 from foresee.runs.events import Observer
 from foresee.scoring.cache import Cache
-from foresee.scoring.many import parsed, scored
+from foresee.scoring.many import asked_settings, parsed, scored
+from foresee.scoring.settings import ScoringSettings
 from foresee.seeds import derive
 from foresee.spaces.base import Space, get
 from foresee.statistics import TOP, correlate
@@ -41,20 +41,12 @@ FEW = 20
 def bench(
     table: Table | str | Path,
     target: str,
-    proxies: str | Sequence[str] = ("foresee",),
+    proxies: str | Sequence[str] | ScoringSettings = ("foresee",),
     *,
     sample: int | None = 1000,
-    seed: int = 0,
-    repeats: int = 1,
-    data: str | Data = "digits",
+    data: str | Data | None = None,
     space: str | Space[Any] | None = None,
     space_settings: Mapping[str, Any] | None = None,
-    proxy_settings: Mapping[str, Mapping[str, Any]] | None = None,
-    inputs: Sequence[int] | None = None,
-    outputs: int | None = None,
-    batch_size: int | None = None,
-    threads: int = 1,
-    device: str = "cpu",
     bootstrap: int = 1000,
     top: Sequence[int | float] = TOP,
     out: str | Path | None = None,
@@ -62,25 +54,19 @@ def bench(
     workers: int | None = None,
     cache: Cache | str | Path | None = None,
     observers: Iterable[Observer] = (),
+    **scoring: Any,
 ) -> Bench:
     """How well proxies foresee a column of a table, beside params, macs and random.
 
     Args:
         table: a `Table`, or a file that `benchmarks.load` reads.
         target: what was measured, such as `test_acc_cifar10`.
-        proxies: names, variants, wildcards.
+        proxies: names, variants, wildcards; or whole `ScoringSettings`. The seed decides the sample too; a repeat is an
+            initialisation, draw and batch of its own; inputs and outputs are those of the benchmark's task by default.
         sample: architectures to score, the first so many of a permutation that the seed draws; None for all.
-        seed: decides the sample, and with the repeat the weights, draws and batches.
-        repeats: initialisations, draws and batches to average over.
-        data: what proxies look at; images are fitted to the task's size.
+        data: what proxies look at, a name, a path or a `Data`; images are fitted to the task's size.
         space: the space, where the table does not know it.
         space_settings: settings of the space, on top of the benchmark's own (`benchmarks.tasks`).
-        proxy_settings: by proxy, settings that differ from the defaults.
-        inputs: shape of one sample; by default that of the benchmark's task.
-        outputs: outputs of the networks; by default those of the benchmark's task.
-        batch_size: samples per batch; by default what each proxy needs.
-        threads: torch threads per worker.
-        device: where networks are scored.
         bootstrap: resamples for the intervals.
         top: foremost architectures to compare, as numbers or shares.
         out: folder for the results, and for the cache unless another is named.
@@ -88,36 +74,36 @@ def bench(
         workers: processes to use; by default one per core.
         cache: scores already computed; by default the file $FORESEE_CACHE names, else `scores.sqlite` in `out`.
         observers: called with an `Event` for each architecture scored.
+        **scoring: any field of `ScoringSettings`: seed, repeats, inputs, outputs, batch_size, threads, device, ...
     """
     if isinstance(table, Table):
         known = table
     else:  # the path as it was typed leads back to the file; the table itself only remembers its name
         known = replace(load(table, space=space if isinstance(space, str) else None), source=str(table))
     wanted = known.target(target)
-    made, settings_of_space, task, notes = _networks(known, wanted.task, space, space_settings, inputs, outputs, data)
-    looked_at = data_room.load(data, task=task) if isinstance(data, str) else data
+    asked = asked_settings(proxies, {**scoring, **({"data": data} if isinstance(data, str) else {})})
+    given = data if isinstance(data, Data) else None
+    made, settings_of_space, task, notes = _networks(known, wanted.task, space, space_settings, asked, given)
+    looked_at = given or data_room.load(asked.data, task=task)
     settings = BenchSettings(
         space=made if isinstance(made, str) else made.name,
         table=known.source,
         table_sha256=known.sha256,
         target=target,
-        proxies=tuple(dict.fromkeys([*names_of(proxies), *BASELINES])),
+        scoring=replace(
+            asked,
+            proxies=tuple(dict.fromkeys([*asked.proxies, *BASELINES])),
+            data=asked.data if given is None else f"given:{given.fingerprint}",
+            inputs=task.inputs,
+            outputs=task.outputs,
+        ),
         space_settings=settings_of_space,
-        proxy_settings={name: dict(own) for name, own in (proxy_settings or {}).items()},
         sample=sample,
-        seed=seed,
-        repeats=repeats,
-        data=data if isinstance(data, str) else f"given:{data.fingerprint}",
-        inputs=task.inputs,
-        outputs=task.outputs,
-        batch_size=batch_size,
-        threads=threads,
-        device=device,
         bootstrap=bootstrap,
         top=tuple(top),
     )
     values = known.values(target)
-    places = sampled(values, sample, seed)
+    places = sampled(values, sample, asked.seed)
     texts = [known.architectures[place] for place in places]
     truth = values[places]
     if np.ptp(truth) == 0:
@@ -130,15 +116,9 @@ def bench(
         matrices = scored(
             made,
             texts,
-            settings.proxies,
-            task=task,
+            settings.scoring,
             space_settings=settings_of_space,
-            proxy_settings=settings.proxy_settings,
-            seeds=settings.seeds,
             data=looked_at,
-            batch_size=batch_size,
-            threads=threads,
-            device=device,
             engine=engine,
             workers=workers,
             cache=cache_for(cache, folder),
@@ -154,12 +134,12 @@ def bench(
             int(np.isfinite(values).sum()),
             matrices,
             {
-                name: correlate(matrix.merit, merits, bootstrap=bootstrap, seed=seed, top=telling)
+                name: correlate(matrix.merit, merits, bootstrap=bootstrap, seed=asked.seed, top=telling)
                 for name, matrix in matrices.items()
             },
             _describe(looked_at, settings),
             notes,
-            environment(device=device, data_fingerprint=looked_at.fingerprint, task=task.to_json()),
+            environment(device=asked.device, data_fingerprint=looked_at.fingerprint, task=task.to_json()),
             folder,
         )
         if folder is not None:
@@ -181,9 +161,8 @@ def _networks(
     task_name: str,
     space: str | Space[Any] | None,
     space_settings: Mapping[str, Any] | None,
-    inputs: Sequence[int] | None,
-    outputs: int | None,
-    data: str | Data,
+    asked: ScoringSettings,
+    data: Data | None,
 ) -> tuple[str | Space[Any], dict[str, Any], Task, tuple[str, ...]]:
     """Space, its settings and the task: the benchmark's own, with what was asked for instead, and remarks about them."""
     name = space.name if isinstance(space, Space) else space or table.space
@@ -196,9 +175,9 @@ def _networks(
         task, settings = tasks.of(name, task_name)
         notes += [tasks.remark(name)] if tasks.remark(name) else []
     else:
-        task = data_room.load(data).task if isinstance(data, str) else data.task
+        task = (data or data_room.load(asked.data)).task
         settings = {}
-    own = Task(tuple(inputs or task.inputs), task.outputs if outputs is None else outputs)
+    own = asked.fitted(task)
     if own != task and name in tasks.NETWORKS:
         shapes = [f"{'x'.join(map(str, one.inputs))} to {one.outputs}" for one in (own, task)]
         notes.append(f"networks for {shapes[0]}, where the benchmark's are for {shapes[1]}")
@@ -212,7 +191,7 @@ def _networks(
 
 def _describe(data: Data, settings: BenchSettings) -> str:
     """What was looked at, in words."""
-    shape = "x".join(map(str, settings.inputs))
+    shape = "x".join(map(str, settings.task.inputs))
     embedded = {"digits": " (embedded, not the benchmark's images)", "synthetic": " (noise, no images)"}
-    size = f", batches of {settings.batch_size}" if settings.batch_size else ""
-    return f"{data.name}{embedded.get(settings.data, '')} at {shape}{size}, {data.fingerprint}"
+    size = f", batches of {settings.scoring.batch_size}" if settings.scoring.batch_size else ""
+    return f"{data.name}{embedded.get(settings.scoring.data, '')} at {shape}{size}, {data.fingerprint}"

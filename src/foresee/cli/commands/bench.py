@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.markup import escape
@@ -12,12 +12,12 @@ from rich.measure import Measurement
 from rich.table import Table as Listing
 
 from foresee.cli.app import app, err, out, print_whole
-from foresee.cli.options import parse_settings, see_current_folder
-from foresee.cli.progress import ScoringProgress
-from foresee.errors import InputError, UnknownNameError
+from foresee.cli.groups import CacheOptions, ScoringOptions, WorkOptions, grouped
+from foresee.cli.options import see_current_folder
+from foresee.cli.progress import Watch
+from foresee.errors import InputError
 from foresee.quantities import format_seconds
 from foresee.registry import tidy
-from foresee.task import parse_shape
 
 if TYPE_CHECKING:
     from foresee.benchmarks.benches import Bench
@@ -25,31 +25,18 @@ if TYPE_CHECKING:
 
 
 @app.command()
+@grouped
 def bench(
+    scoring: ScoringOptions,
+    work: WorkOptions,
+    kept: CacheOptions,
     space: Annotated[str | None, typer.Argument(help="the space; may be left out where the table knows it")] = None,
     table: Annotated[Path | None, typer.Option(help="file of measured numbers (`foresee table info FILE`)")] = None,
     target: Annotated[str | None, typer.Option(help="what was measured, such as test_acc_cifar10")] = None,
-    proxy: Annotated[list[str] | None, typer.Option(help="a proxy, a wildcard such as 'grad*', or all")] = None,
     sample: Annotated[int, typer.Option(help="architectures to score; 0 for all of the table")] = 1000,
-    seed: Annotated[int, typer.Option(help="decides the sample, weights, draws and batches")] = 0,
-    repeats: Annotated[int, typer.Option(help="initialisations and batches to average over")] = 1,
-    data: Annotated[str, typer.Option(help="digits, synthetic, a .npz file, an image folder, CIFAR files")] = "digits",
-    input_: Annotated[str | None, typer.Option("--input", help="shape of one sample, such as 3x32x32")] = None,
-    outputs: Annotated[int | None, typer.Option(help="outputs of the networks")] = None,
-    batch_size: Annotated[int | None, typer.Option(help="samples per batch; by default what each proxy needs")] = None,
     bootstrap: Annotated[int, typer.Option(help="resamples for the intervals")] = 1000,
-    set_: Annotated[list[str] | None, typer.Option("--set", help="proxy.key=value or space.key=value")] = None,
-    threads: Annotated[int, typer.Option(help="torch threads per worker")] = 1,
-    device: Annotated[str, typer.Option(help="cpu, cuda, cuda:1, mps")] = "cpu",
     out_: Annotated[Path, typer.Option("--out", help="folder for the report and the numbers")] = Path("runs/bench"),
-    cache: Annotated[
-        Path | None,
-        typer.Option(help="file of scores already computed; by default $FORESEE_CACHE, else scores.sqlite in --out"),
-    ] = None,
-    engine: Annotated[str, typer.Option(help="serial or processes; the result is the same")] = "processes",
-    workers: Annotated[int | None, typer.Option(help="processes to use; by default one per core")] = None,
     agreement: Annotated[bool, typer.Option("--agreement", help="also how the proxies agree with each other")] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="no progress bar")] = False,
 ) -> None:
     """See how well proxies foresee a table's numbers, beside params, macs and random.
 
@@ -61,6 +48,7 @@ def bench(
     from foresee.benchmarks.benches import BASELINES
     from foresee.benchmarks.benches import bench as run_bench
     from foresee.benchmarks.formats import load
+    from foresee.proxies.base import names_of
     from foresee.report.bench import write
 
     if table is None:
@@ -68,31 +56,23 @@ def bench(
     known = replace(load(table, space=None if space is None else tidy(space)), source=str(table))
     if target is None:
         raise InputError(f"say what to foresee with --target: {', '.join(one.name for one in known.targets())}")
-    space_settings, proxy_settings = _sorted_settings(set_ or [], space or known.space, proxy or ["foresee"])
-    watch = ScoringProgress(show=not quiet)
+    names = names_of(scoring.proxy or ["foresee"])
+    said = scoring.sorted(space or known.space, proxies=[*names, *BASELINES])
+    watch = Watch(show=not work.quiet)
     try:
         with watch:
             found = run_bench(
                 known,
                 target,
-                proxy or ["foresee"],
+                replace(scoring.settings(proxy_settings=said.proxies), proxies=tuple(names)),
                 sample=sample or None,
-                seed=seed,
-                repeats=repeats,
-                data=data,
                 space=None if space is None else tidy(space),
-                space_settings=space_settings,
-                proxy_settings=proxy_settings,
-                inputs=parse_shape(input_) if input_ else None,
-                outputs=outputs,
-                batch_size=batch_size,
-                threads=threads,
-                device=device,
+                space_settings=said.space,
                 bootstrap=bootstrap,
                 out=out_,
-                engine=engine,
-                workers=workers,
-                cache=cache,
+                engine=work.engine,
+                workers=work.workers,
+                cache=kept.cache,
                 observers=[watch.observe],
             )
     except KeyboardInterrupt:
@@ -108,22 +88,6 @@ def bench(
         raise typer.Exit(1)
 
 
-def _sorted_settings(
-    pairs: list[str], space: str, proxies: list[str]
-) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
-    """Each `--set name.key=value` to the space or to the proxy of that name."""
-    from foresee.benchmarks.benches import BASELINES
-    from foresee.proxies.base import names_of
-
-    names = [*names_of(proxies), *BASELINES]
-    found = parse_settings(pairs)
-    own = {**found.pop("space", {}), **found.pop(tidy(space), {})}
-    for name in found:
-        if name not in names:
-            raise UnknownNameError("name in --set", name, ["space", *names])
-    return own, found
-
-
 # -- what is shown --------------------------------------------------------------------------------------------------------
 def _show(found: Bench) -> None:
     from foresee.benchmarks.benches import BASELINES
@@ -134,7 +98,10 @@ def _show(found: Bench) -> None:
             "table",
             f"{Path(settings.table).name}, {settings.target}: {len(found.texts):,} of {found.of:,} architectures",
         ),
-        ("networks", f"{settings.space}, {'x'.join(map(str, settings.inputs))} to {settings.outputs} outputs"),
+        (
+            "networks",
+            f"{settings.space}, {'x'.join(map(str, settings.task.inputs))} to {settings.task.outputs} outputs",
+        ),
         ("looked at", found.looked_at),
         *(("note", note) for note in found.notes),
     ]

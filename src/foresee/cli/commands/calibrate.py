@@ -12,10 +12,11 @@ from rich.markup import escape
 from rich.table import Table as Grid
 
 from foresee.cli.app import app, out, print_whole
-from foresee.cli.options import parse_settings, see_current_folder
-from foresee.cli.progress import ScoringProgress
-from foresee.errors import InputError, UnknownNameError
-from foresee.task import Task, parse_shape
+from foresee.cli.groups import CacheOptions, ScoringOptions, WorkOptions, grouped
+from foresee.cli.options import see_current_folder
+from foresee.cli.progress import Watch
+from foresee.errors import InputError
+from foresee.task import Task
 
 if TYPE_CHECKING:
     from foresee.benchmarks.calibration import Skill
@@ -23,15 +24,16 @@ if TYPE_CHECKING:
 
 
 @app.command()
+@grouped
 def calibrate(
+    scoring: ScoringOptions,
+    work: WorkOptions,
+    kept: CacheOptions,
     space: Annotated[str | None, typer.Argument(help="the space, where the table does not name it")] = None,
     table: Annotated[Path | None, typer.Option(help="trained architectures with what was measured of them")] = None,
     target: Annotated[str | None, typer.Option(help="the measured number to foresee (`foresee table info`)")] = None,
     trained: Annotated[
         int | None, typer.Option(help="how many of the table count as trained, 10 to 500; by default all")
-    ] = None,
-    proxy: Annotated[
-        list[str] | None, typer.Option(help="what the model reads: proxies, or table:NAME for a column of the table")
     ] = None,
     untrained: Annotated[
         str | None, typer.Option(help="the untrained score to show beside: a proxy, or table:NAME")
@@ -46,21 +48,8 @@ def calibrate(
     coverage: Annotated[float, typer.Option(help="share of the intervals that shall hold the truth")] = 0.9,
     bootstrap: Annotated[int, typer.Option(help="resamples behind the intervals of correlations")] = 1000,
     top: Annotated[int, typer.Option(help="predictions to show; all of them are in the files")] = 10,
-    seed: Annotated[int, typer.Option(help="decides who counts as trained, draws, weights and folds")] = 0,
-    data: Annotated[str, typer.Option(help="digits, synthetic, a .npz file, an image folder, CIFAR files")] = "digits",
-    input_: Annotated[str | None, typer.Option("--input", help="shape of one sample, such as 3x32x32")] = None,
-    outputs: Annotated[int | None, typer.Option(help="outputs of the networks")] = None,
-    batch_size: Annotated[int | None, typer.Option(help="samples per batch; by default what the proxies need")] = None,
-    set_: Annotated[list[str] | None, typer.Option("--set", help="proxy.key=value or space.key=value")] = None,
-    device: Annotated[str, typer.Option(help="cpu, cuda, ...")] = "cpu",
-    engine: Annotated[str, typer.Option(help="serial or processes; the result is the same")] = "processes",
-    workers: Annotated[int | None, typer.Option(help="processes to use; by default one per core")] = None,
-    cache: Annotated[
-        Path | None, typer.Option(help="scores already computed; by default $FORESEE_CACHE, or a file in --out")
-    ] = None,
     out_: Annotated[Path, typer.Option("--out", help="folder for the report and the numbers")] = Path("runs/calibrate"),
     as_json: Annotated[bool, typer.Option("--json", help="print JSON")] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="no progress bar")] = False,
 ) -> None:
     """Foresee architectures from a few trained ones: a small rank model on proxies, with intervals.
 
@@ -81,19 +70,17 @@ def calibrate(
     from foresee.report.calibrate import write
 
     given = replace(load(table, space=space), source=str(table))
-    names, beside = proxy or list(PROXIES), untrained or UNTRAINED
-    pairs = parse_settings(set_ or [])
-    space_settings = {**pairs.pop("space", {}), **pairs.pop(given.space, {})}
-    for name in pairs:
-        if name not in (*names, beside):
-            raise UnknownNameError("name in --set", name, ["space", *names, beside])
-    watch = ScoringProgress(show=not quiet)
+    names, beside = scoring.proxy or list(PROXIES), untrained or UNTRAINED
+    said = scoring.sorted(given.space, proxies=[*names, beside])
+    task = _task(scoring)
+    settings = scoring.settings(proxies=names, proxy_settings=said.proxies)
+    watch = Watch(show=not work.quiet)
     try:
         with watch:
             found = calibrate_table(
                 given,
                 target,
-                proxies=names,
+                proxies=settings,
                 untrained=beside,
                 trained=trained,
                 predict=None if predict is None else read_texts(predict),
@@ -101,17 +88,12 @@ def calibrate(
                 parts=parts,
                 coverage=coverage,
                 bootstrap=bootstrap,
-                seed=seed,
-                space_settings=space_settings,
-                task=_task(input_, outputs),
-                proxy_settings=pairs,
-                data=data,
-                batch_size=batch_size,
-                device=device,
-                engine=engine,
-                workers=workers,
+                space_settings=said.space,
+                task=task,
+                engine=work.engine,
+                workers=work.workers,
                 out=out_,
-                cache=cache,
+                cache=kept.cache,
                 observers=[watch.observe],
             )
     except KeyboardInterrupt:
@@ -121,20 +103,19 @@ def calibrate(
     if as_json:
         print(json.dumps(found.to_json(), indent=2))
         return
-    _show(found, top, data)
+    _show(found, top, settings.data)
     for label, path in (("numbers", out_ / "predictions.csv"), ("report", report)):
         out.print(f"[bold]{label:>10}[/bold]  {escape(str(path))}", highlight=False, soft_wrap=True)
 
 
-def _task(inputs: str | None, outputs: int | None) -> Task | None:
+def _task(scoring: ScoringOptions) -> Task | None:
     """The task asked for, or None for the benchmark's own."""
-    if inputs is None and outputs is None:
-        return None
-    if inputs is None or outputs is None:
+    said = scoring.said()
+    if ("inputs" in said) != ("outputs" in said):
         raise InputError(
             "--input and --outputs belong together: give both, or neither for the benchmark's own networks"
         )
-    return Task(parse_shape(inputs), outputs)
+    return Task(said["inputs"], said["outputs"]) if "inputs" in said else None
 
 
 def _show(found: CalibratedTable, top: int, data: str) -> None:

@@ -13,8 +13,9 @@ from rich.markup import escape
 from rich.table import Table
 
 from foresee.cli.app import app, err, out
+from foresee.cli.groups import LookOptions, WorkOptions, grouped
 from foresee.cli.options import parse_settings
-from foresee.cli.progress import ScoringProgress
+from foresee.cli.progress import Watch
 from foresee.errors import InputError
 
 if TYPE_CHECKING:
@@ -23,7 +24,10 @@ if TYPE_CHECKING:
 
 
 @app.command()
+@grouped
 def paper(
+    look: LookOptions,
+    work: WorkOptions,
     name: Annotated[str, typer.Argument(help="a table or figure, such as dextr-table-1; `list` lists all of them")],
     tables: Annotated[Path | None, typer.Option(help="folder with tables of measured accuracies")] = None,
     sample: Annotated[
@@ -36,23 +40,10 @@ def paper(
     row: Annotated[
         list[str] | None, typer.Option(help="only this row, such as dextr, where rows are proxies; may be repeated")
     ] = None,
-    data: Annotated[
-        str | None, typer.Option(help="what the proxies look at: digits, synthetic, a .npz file, CIFAR files")
-    ] = None,
-    seed: Annotated[int, typer.Option(help="decides sample, weights and draws")] = 0,
-    repeats: Annotated[int, typer.Option(help="runs to average over (Dextr's tables: 3)")] = 1,
-    batch_size: Annotated[int | None, typer.Option(help="at most so many samples per batch, for a quick look")] = None,
     bootstrap: Annotated[int, typer.Option(help="resamples behind an interval")] = 1000,
-    set_: Annotated[
-        list[str] | None, typer.Option("--set", help="space.key=value, such as nasbench201.channels=4")
-    ] = None,
-    engine: Annotated[str, typer.Option(help="serial or processes; the result is the same")] = "processes",
-    workers: Annotated[int | None, typer.Option(help="processes; by default one per core")] = None,
-    device: Annotated[str, typer.Option(help="cpu, cuda, ...")] = "cpu",
     cache: Annotated[Path | None, typer.Option(help="file of scores already computed, shared by all tables")] = None,
     out_: Annotated[Path | None, typer.Option("--out", help="folder for JSON, CSV and figures")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="print JSON")] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="no progress")] = False,
 ) -> None:
     """Compute a table or figure of a paper again, and print the paper's numbers beside ours.
 
@@ -74,23 +65,19 @@ def paper(
         raise InputError(f"--tables {tables}: no such folder")
     if cache is None and out_ is not None:
         cache = out_ / "scores.sqlite"
-    watch = ScoringProgress(show=not quiet)
+    watch = Watch(show=not work.quiet)
     workshop = Workshop(
         tables=tables,
         sample=sample,
-        seed=seed,
-        repeats=repeats,
-        data=data,
-        batch_size=batch_size,
-        engine=engine,
-        workers=workers,
-        device=device,
+        engine=work.engine,
+        workers=work.workers,
         cache=cache,
         bootstrap=bootstrap,
         benchmarks=tuple(one.replace("_", "-") for one in benchmark or ()),
         rows=tuple(one.replace("_", "-") for one in row or ()),
-        space_settings=parse_settings(set_ or []),
+        space_settings=parse_settings(look.set_ or []),
         observers=[watch.observe],
+        **look.said(),
     )
     try:
         with watch:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import inspect
 import json
-from dataclasses import asdict
+from contextlib import nullcontext
+from dataclasses import asdict, replace
 from typing import Annotated, Any
 
 import typer
@@ -12,29 +13,20 @@ from rich.markup import escape
 from rich.table import Table
 
 from foresee.cli.app import app, out
-from foresee.cli.options import parse_settings, see_current_folder
-from foresee.errors import InputError, UnknownNameError
+from foresee.cli.groups import ScoringOptions, grouped
+from foresee.cli.options import see_current_folder
+from foresee.errors import InputError
 from foresee.quantities import format_seconds
-from foresee.task import parse_shape
 
 
 @app.command()
+@grouped
 def score(
+    scoring: ScoringOptions,
     space: Annotated[str, typer.Argument(help="a space, or module:function that returns a network (or takes `pick`)")],
     architecture: Annotated[
         str | None, typer.Argument(help="the architecture's text; a sample of the space without it")
     ] = None,
-    proxy: Annotated[list[str] | None, typer.Option(help="a proxy, a wildcard such as 'm_*', or all")] = None,
-    data: Annotated[
-        str | None, typer.Option(help="digits, synthetic, a .npz file, an image folder, CIFAR files")
-    ] = None,
-    input_: Annotated[str | None, typer.Option("--input", help="shape of one sample, such as 3x32x32")] = None,
-    outputs: Annotated[int | None, typer.Option(help="outputs of the network")] = None,
-    batch_size: Annotated[int | None, typer.Option(help="samples per batch; by default what the proxies need")] = None,
-    repeats: Annotated[int, typer.Option(help="draws to average over")] = 1,
-    seed: Annotated[int, typer.Option(help="decides weights and draws")] = 0,
-    set_: Annotated[list[str] | None, typer.Option("--set", help="proxy.key=value or space.key=value")] = None,
-    device: Annotated[str, typer.Option(help="cpu, cuda, ...")] = "cpu",
     as_json: Annotated[bool, typer.Option("--json", help="print JSON")] = False,
 ) -> None:
     """Score one architecture of a space, or any network your code makes.
@@ -44,40 +36,28 @@ def score(
     Example: foresee score mypackage.models:make_net --input 3x32x32 --proxy dextr --proxy synflow
     """
     see_current_folder()
+    from foresee.devices import threads
     from foresee.proxies.base import names_of
-    from foresee.scoring.evaluation import Evaluation
-    from foresee.scoring.settings import SearchSettings
+    from foresee.scoring.scorer import Scorer
+    from foresee.seeds import derive
 
-    names = names_of(proxy or ["foresee"])
-    pairs = parse_settings(set_ or [])
-    space_settings = {**pairs.pop("space", {}), **(pairs.pop(space, {}))}
-    for name in pairs:
-        if name not in names:
-            raise UnknownNameError("name in --set", name, ["space", *names])
-    factory, text = _network_of(space, architecture, space_settings)
-    settings = SearchSettings(
-        space=space,
-        space_settings=space_settings,
-        proxies=tuple(names),
-        proxy_settings=pairs,
-        seed=seed,
-        data=data or ("digits" if factory is None else "synthetic"),
-        inputs=parse_shape(input_) if input_ else None,
-        outputs=outputs,
-        batch_size=batch_size,
-        repeats=repeats,
-        device=device,
-    )
-    evaluation = Evaluation(settings)
+    names = names_of(scoring.proxy or ["foresee"])
+    said = scoring.sorted(space, proxies=names)
+    factory, text = _network_of(space, architecture, said.space)
+    defaults = {"data": "digits" if factory is None else "synthetic", "proxy_settings": said.proxies}
+    settings = replace(scoring.settings(**defaults), proxies=tuple(names))
+    scorer = Scorer(space, settings, space_settings=said.space)
     if factory is None:
-        candidate = evaluation.candidate(text)
-        network, counts = candidate.build(), evaluation.space.counts(candidate.architecture, evaluation.task)
+        candidate = scorer.candidate(text)
+        network, counts = candidate.build(), scorer.space.counts(candidate.architecture, scorer.task)
         facts = {"space": space, "architecture": text, "params": counts.params, "macs": counts.macs}
     else:
-        network, facts = _make(factory, space, evaluation.weights_seed), {"network": space}
-    found = evaluation.scores(network)
+        network, facts = _make(factory, space, derive(settings.seed, "weights")), {"network": space}
+    with threads(settings.threads) if scoring.threads else nullcontext():
+        found = {one.proxy: one for one in scorer.of_network(network)}
     if as_json:
-        print(json.dumps({**facts, "seed": seed, "scores": {name: asdict(s) for name, s in found.items()}}, indent=2))
+        plain = {name: asdict(one) for name, one in found.items()}
+        print(json.dumps({**facts, "seed": settings.seed, "scores": plain}, indent=2))
     else:
         _show(facts, found)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -9,64 +10,61 @@ import typer
 from rich.markup import escape
 
 from foresee.cli.app import app, err, out
-from foresee.cli.options import parse_limits, parse_settings, see_current_folder
-from foresee.cli.progress import SearchProgress
+from foresee.cli.groups import Group, ScoringOptions, WorkOptions, grouped
+from foresee.cli.options import parse_limits, see_current_folder
+from foresee.cli.progress import Watch
 from foresee.errors import InputError, RunError
 from foresee.quantities import format_quantity
-from foresee.task import parse_shape
+
+
+@dataclass
+class LimitOptions(Group):
+    """What a network may cost."""
+
+    max_params: Annotated[str | None, typer.Option(help="such as 600k or 1.5M")] = None
+    min_params: Annotated[str | None, typer.Option(help="such as 100k")] = None
+    max_macs: Annotated[str | None, typer.Option(help="such as 100M")] = None
+    min_macs: Annotated[str | None, typer.Option(help="such as 10M")] = None
+    max_flops: Annotated[str | None, typer.Option(help="two per MAC")] = None
+    min_flops: Annotated[str | None, typer.Option(help="two per MAC")] = None
+    max_memory: Annotated[
+        str | None, typer.Option(help="bytes of stored activations, such as 500M; see --memory-batch")
+    ] = None
+    max_latency: Annotated[
+        str | None, typer.Option(help="one forward at batch 1 here, such as 8ms; see --latency-table")
+    ] = None
+    max_layers: Annotated[str | None, typer.Option(help="convolutions and linear layers")] = None
+    min_layers: Annotated[str | None, typer.Option(help="convolutions and linear layers")] = None
+
+    def parsed(self) -> dict[str, dict[str, float]]:
+        """The limits of a run."""
+        return parse_limits(**{one.name: getattr(self, one.name) for one in fields(self)})
 
 
 @app.command()
+@grouped
 def search(
+    scoring: ScoringOptions,
+    limits: LimitOptions,
+    work: WorkOptions,
     space: Annotated[
         str | None, typer.Argument(help="a space (`foresee spaces`), or module:function for your own")
     ] = None,
-    proxy: Annotated[
-        list[str] | None, typer.Option(help="what foresees: the first one steers, others are recorded")
-    ] = None,
     searcher: Annotated[str | None, typer.Option(help="who looks (`foresee searchers`)")] = None,
     evaluations: Annotated[int | None, typer.Option(help="how many architectures to score")] = None,
-    seed: Annotated[int | None, typer.Option(help="decides everything that is random")] = None,
-    data: Annotated[
-        str | None, typer.Option(help="digits, synthetic, a .npz file, an image folder, CIFAR files")
+    objective: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="what is followed: a proxy, or a cost such as params (less is better); by default the first proxy"
+        ),
     ] = None,
-    input_: Annotated[str | None, typer.Option("--input", help="shape of one sample, such as 3x32x32")] = None,
-    outputs: Annotated[int | None, typer.Option(help="outputs of the network")] = None,
-    batch_size: Annotated[int | None, typer.Option(help="samples per batch; by default what the proxies need")] = None,
-    repeats: Annotated[int | None, typer.Option(help="draws to average a score over")] = None,
-    max_params: Annotated[str | None, typer.Option(help="such as 600k or 1.5M")] = None,
-    min_params: Annotated[str | None, typer.Option(help="such as 100k")] = None,
-    max_macs: Annotated[str | None, typer.Option(help="such as 100M")] = None,
-    min_macs: Annotated[str | None, typer.Option(help="such as 10M")] = None,
-    max_flops: Annotated[str | None, typer.Option(help="two per MAC")] = None,
-    min_flops: Annotated[str | None, typer.Option(help="two per MAC")] = None,
-    max_memory: Annotated[
-        str | None, typer.Option(help="bytes of stored activations, such as 500M; see --memory-batch")
-    ] = None,
-    max_latency: Annotated[
-        str | None, typer.Option(help="one forward at batch 1 here, such as 8ms; see --latency-table")
-    ] = None,
-    max_layers: Annotated[str | None, typer.Option(help="convolutions and linear layers")] = None,
-    min_layers: Annotated[str | None, typer.Option(help="convolutions and linear layers")] = None,
     memory_batch: Annotated[int | None, typer.Option(help="samples per batch that --max-memory is for")] = None,
     latency_table: Annotated[Path | None, typer.Option(help="sum latency from this table (`foresee latency`)")] = None,
-    set_: Annotated[
-        list[str] | None, typer.Option("--set", help="name.key=value: a setting of a space, proxy or searcher")
-    ] = None,
-    threads: Annotated[
-        int | None, typer.Option(help="torch threads per worker (part of the run: rounding depends on it)")
-    ] = None,
-    device: Annotated[str | None, typer.Option(help="cpu, cuda, cuda:1, mps")] = None,
     settings: Annotated[
         Path | None, typer.Option(help="a TOML file with these settings; options given here win")
     ] = None,
     out_: Annotated[Path, typer.Option("--out", help="the run's folder")] = Path("runs/search"),
     resume: Annotated[bool, typer.Option("--resume", help="go on with the run in --out, or start it")] = False,
-    engine: Annotated[str, typer.Option(help="serial or processes; the result is the same")] = "processes",
-    workers: Annotated[
-        int | None, typer.Option(help="processes of the processes engine; by default one per core")
-    ] = None,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="no progress bar")] = False,
 ) -> None:
     """Find the architecture of SPACE that scores best within your limits, and write a report.
 
@@ -79,43 +77,33 @@ def search(
 
     given: dict[str, Any] = {
         "space": space,
-        "proxies": proxy,
         "searcher": searcher,
         "evaluations": evaluations,
-        "seed": seed,
-        "data": data,
-        "inputs": list(parse_shape(input_)) if input_ else None,
-        "outputs": outputs,
-        "batch_size": batch_size,
-        "repeats": repeats,
+        "objectives": objective,
         "memory_batch": memory_batch,
         "latency_table": None if latency_table is None else str(latency_table),
-        "threads": threads,
-        "device": device,
-        "limits": parse_limits(
-            max_params=max_params,
-            min_params=min_params,
-            max_macs=max_macs,
-            min_macs=min_macs,
-            max_flops=max_flops,
-            min_flops=min_flops,
-            max_memory=max_memory,
-            max_latency=max_latency,
-            max_layers=max_layers,
-            min_layers=min_layers,
-        )
-        or None,
+        "limits": limits.parsed() or None,
     }
-    changes = {key: value for key, value in given.items() if value is not None}
-    changes |= _sorted_settings(changes, parse_settings(set_ or []), settings)
+    changes = {**scoring.said(), **{key: value for key, value in given.items() if value is not None}}
     if settings is None and space is None:
         raise InputError("name a space to search (`foresee spaces` lists them), or give --settings file.toml")
-    asked = SearchSettings.load(settings, changes) if settings else SearchSettings.from_json(changes, where="options")
-    progress = SearchProgress(show=not quiet)
+
+    def asked(**more: Any) -> SearchSettings:
+        said = {**changes, **more}
+        return SearchSettings.load(settings, said) if settings else SearchSettings.from_json(said, where="options")
+
+    base = asked()
+    asked_settings = asked(**_set(scoring, base))
+    watch = Watch("searching", show=not work.quiet)
     try:
-        with progress:
+        with watch:
             run = run_search(
-                asked, out=out_, resume=resume, engine=engine, workers=workers, observers=[progress.observe]
+                asked_settings,
+                out=out_,
+                resume=resume,
+                engine=work.engine,
+                workers=work.workers,
+                observers=[watch.observe],
             )
     except KeyboardInterrupt:
         _wrap_up(Run.open(out_), stopped=True) if (out_ / "run.sqlite").exists() else None
@@ -123,24 +111,18 @@ def search(
     _wrap_up(run, stopped=False)
 
 
-def _sorted_settings(changes: dict[str, Any], pairs: dict[str, dict[str, Any]], file: Path | None) -> dict[str, Any]:
-    """Give each `--set name.key=value` to the space, searcher or proxy of that name."""
-    from foresee.errors import UnknownNameError
-    from foresee.searchers import SearchSettings
-
-    base = SearchSettings.load(file, changes) if file else SearchSettings.from_json({"space": "-", **changes})
-    sorted_: dict[str, Any] = {}
-    for name, values in pairs.items():
-        if name == base.space or name == "space":
-            sorted_["space_settings"] = {**base.space_settings, **values}
-        elif name == base.searcher:
-            sorted_["searcher_settings"] = {**base.searcher_settings, **values}
-        elif name in base.proxies:
-            found = sorted_.setdefault("proxy_settings", dict(base.proxy_settings))
-            found[name] = {**found.get(name, {}), **values}
-        else:
-            raise UnknownNameError("name in --set", name, ["space", base.space, base.searcher, *base.proxies])
-    return sorted_
+def _set(scoring: ScoringOptions, base: Any) -> dict[str, Any]:
+    """What `--set` changes in the settings so far."""
+    said = scoring.sorted(base.space, searcher=base.searcher, proxies=list(base.scoring.proxies))
+    changes: dict[str, Any] = {}
+    if said.space:
+        changes["space_settings"] = {**base.space_settings, **said.space}
+    if said.searcher:
+        changes["searcher_settings"] = {**base.searcher_settings, **said.searcher}
+    if said.proxies:
+        own = dict(base.scoring.proxy_settings)
+        changes["proxy_settings"] = own | {name: {**own.get(name, {}), **one} for name, one in said.proxies.items()}
+    return changes
 
 
 def _acceptance(run: Any) -> str:
@@ -165,13 +147,13 @@ def _wrap_up(run: Any, *, stopped: bool) -> None:
         err.print(f"[yellow]stopped[/yellow] after {scored} scored; the same command with --resume goes on")
     if best is None:
         raise RunError(f"none of {len(run.record.candidates)} candidates could be scored; the reasons are in {report}")
-    steering = run.record.settings["proxies"][0]
-    score = best.scores[steering]
+    objectives = [(one, best.objectives[one.name]) for one in run.record.objectives]
     rows = [
         ("best", escape(best.architecture)),
-        ("score", f"{score.value:.6g} ({escape(steering)}, {score.direction} is better)"),
+        *(("score", f"{value:.6g} ({escape(one.name)}, {one.direction} is better)") for one, value in objectives),
         ("params", f"{format_quantity(best.counts['params'])} ({best.counts['params']:,})"),
         ("MACs", f"{format_quantity(best.counts['macs'])} ({best.counts['macs']:,})"),
+        *([("front", f"{len(run.record.front)} that no other beats")] if len(objectives) > 1 else []),
         ("looked at", f"{scored} scored" + (f", {failed} failed" if failed else "") + _acceptance(run)),
         ("report", escape(str(report))),
     ]
