@@ -22,7 +22,7 @@ from foresee.benchmarks.benches import BASELINES, bench, sampled
 from foresee.benchmarks.formats.collect import Collector
 from foresee.errors import InputError, RunError, UnknownNameError
 from foresee.runs import RunFolder
-from foresee.scoring import many as scoring
+from foresee.scoring import Scorer
 from foresee.spaces import own
 
 TABLE = small_table()
@@ -33,8 +33,8 @@ QUICK = {**LOOK, "bootstrap": 50}
 def jobs(monkeypatch):
     """Counts what is really scored."""
     done = []
-    plain = scoring.Work.__call__
-    monkeypatch.setattr(scoring.Work, "__call__", lambda self, job: done.append(job) or plain(self, job))
+    plain = Scorer.__call__
+    monkeypatch.setattr(Scorer, "__call__", lambda self, job: done.append(job) or plain(self, job))
     return done
 
 
@@ -153,14 +153,14 @@ def test_failures_are_counted_and_shown_with_failures_last(tmp_path, monkeypatch
     for place, text in enumerate(TABLE.architectures[:13]):
         collector.new(text)
         collector.measure(place, float(place), "test_acc", "cifar10")
-    broken, work = TABLE.architectures[12], scoring.Work.__call__
+    broken, work = TABLE.architectures[12], Scorer.__call__
 
     def fail(self, job):
-        if job[0] == broken:
+        if broken in job.texts:
             raise RuntimeError("it broke")
         return work(self, job)
 
-    monkeypatch.setattr(scoring.Work, "__call__", fail)
+    monkeypatch.setattr(Scorer, "__call__", fail)
     found = bench(collector.table(), "test_acc", ["params"], sample=None, out=tmp_path, **QUICK)
     one = found.correlations["params"]
     assert (one.n, one.failed) == (12, 1)
@@ -184,7 +184,7 @@ def table_of(pairs):
 
 
 def test_what_no_bench_could_answer_is_refused_before_anything_is_scored(monkeypatch):
-    monkeypatch.setattr(scoring.Work, "__call__", lambda self, job: pytest.fail("scored"))
+    monkeypatch.setattr(Scorer, "__call__", lambda self, job: pytest.fail("scored"))
     cells = TABLE.architectures[:4]
     stranger = table_of([*((text, float(place)) for place, text in enumerate(cells)), ("|broken|", 9.0)])
     with pytest.raises(InputError, match=r"mine\.csv: '\|broken\|' is no architecture of nasbench201: .*1 nodes"):
@@ -213,7 +213,7 @@ def test_few_architectures_are_said_to_be_few_and_the_foremost_ten_of_ten_are_no
 
 def test_networks_are_the_benchmarks_own_unless_told():
     plain = bench(TABLE, "test_acc_cifar10", ["params"], sample=3, bootstrap=0, data="synthetic")
-    assert (plain.settings.inputs, plain.settings.outputs) == ((3, 32, 32), 10)
+    assert (plain.settings.task.inputs, plain.settings.task.outputs) == ((3, 32, 32), 10)
     assert plain.notes == ()
     other = bench(TABLE, "test_acc_cifar10", ["params"], sample=3, **QUICK)
     assert "networks for 3x8x8 to 4, where the benchmark's are for 3x32x32 to 10" in other.notes

@@ -10,8 +10,9 @@ import sys
 import pytest
 from tests.benchmarks.small import small_table
 
-from foresee.benchmarks import save, scoring
+from foresee.benchmarks import save
 from foresee.cli.entry import run
+from foresee.scoring import Scorer
 
 LOOK = ["--data", "synthetic", "--input", "3x8x8", "--outputs", "4", "--batch-size", "4", "--bootstrap", "50"]
 LOOK += ["--set", "space.channels=2", "--set", "nasbench201.cells=1"]
@@ -58,7 +59,7 @@ def test_it_prints_a_table_and_writes_a_folder(foresee):
 def test_the_same_command_again_scores_nothing(foresee, monkeypatch):
     first = foresee(*ASK, "--engine", "serial", "--out", "b")
     jobs = []
-    monkeypatch.setattr(scoring.Work, "__call__", lambda self, job: jobs.append(job))
+    monkeypatch.setattr(Scorer, "__call__", lambda self, job: jobs.append(job))
     again = foresee(*ASK, "--engine", "serial", "--out", "b")
     assert jobs == []
     assert "12 of 12 are scored already" in again.err

@@ -11,7 +11,7 @@ import sys
 import pytest
 
 from foresee.cli.entry import run
-from foresee.scoring import many as scoring
+from foresee.scoring import Scorer
 from foresee.spaces import get
 
 QUICK = ["--proxy", "params", "--proxy", "macs", "--untrained", "params", "--engine", "serial", "--data", "synthetic"]
@@ -137,7 +137,7 @@ def test_mistakes_are_one_line(foresee, arguments, sentence):
 
 
 def test_too_few_trained_are_refused_before_anything_is_scored(foresee, monkeypatch):
-    monkeypatch.setattr(scoring.Work, "__call__", lambda self, job: pytest.fail("scored"))
+    monkeypatch.setattr(Scorer, "__call__", lambda self, job: pytest.fail("scored"))
     for more, sentence in (
         (["--trained", "9"], "9 trained architectures: at least 10 are needed"),
         (["--coverage", "0.99"], "coverage 0.99 needs at least 99 trained"),
@@ -148,7 +148,7 @@ def test_too_few_trained_are_refused_before_anything_is_scored(foresee, monkeypa
 
 def test_ctrl_c_says_that_the_same_command_goes_on(foresee, monkeypatch):
     monkeypatch.setenv("FORESEE_CACHE", "kept.sqlite")
-    plain, done = scoring.Work.__call__, []
+    plain, done = Scorer.__call__, []
 
     def work(self, job):
         if len(done) == 5:
@@ -156,9 +156,9 @@ def test_ctrl_c_says_that_the_same_command_goes_on(foresee, monkeypatch):
         done.append(job)
         return plain(self, job)
 
-    monkeypatch.setattr(scoring.Work, "__call__", work)
+    monkeypatch.setattr(Scorer, "__call__", work)
     assert "stopped after 5 of 24; the same command goes on from there" in foresee(*LESS, code=130)
     done.clear()
-    monkeypatch.setattr(scoring.Work, "__call__", lambda self, job: done.append(job) or plain(self, job))
+    monkeypatch.setattr(Scorer, "__call__", lambda self, job: done.append(job) or plain(self, job))
     foresee(*LESS)
     assert len(done) == 19

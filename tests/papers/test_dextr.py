@@ -13,8 +13,7 @@ from foresee.papers.numbers import published
 from foresee.papers.samples import BENCHMARKS
 from foresee.papers.workshop import Measured
 from foresee.proxies.base import get
-from foresee.scoring.evaluation import Evaluation
-from foresee.scoring.settings import SearchSettings
+from foresee.scoring import Scorer, ScoringSettings
 
 CELL = "|nor_conv_3x3~0|+|none~0|skip_connect~1|+|none~0|none~1|nor_conv_1x1~2|"
 THIN = {
@@ -64,16 +63,9 @@ def test_the_forms_asked_for_exist_and_are_the_public_codes():
 
 
 def test_share_of_layers_by_hooks():
-    settings = SearchSettings(
-        space="nasbench201",
-        space_settings=THIN["nasbench201"],
-        proxies=("params",),
-        data="synthetic",
-        inputs=(3, 16, 16),
-        outputs=10,
-    )
-    evaluation = Evaluation(settings)
-    network, seen = evaluation.candidate(CELL).build().double(), []
+    asked = ScoringSettings(proxies=("params",), data="synthetic", inputs=(3, 16, 16), outputs=10)
+    scorer = Scorer("nasbench201", asked, space_settings=THIN["nasbench201"])
+    network, seen = scorer.candidate(CELL).build().double(), []
     with torch.no_grad():
         network.classifier.weight.mul_(0.01)
 
@@ -84,10 +76,10 @@ def test_share_of_layers_by_hooks():
     for module in network.modules():
         if not list(module.children()):
             module.register_forward_hook(hook)
-    batch = evaluation.data.batch(1, seed=0)
+    batch = scorer.data.batch(1, seed=0)
     with torch.no_grad():
         network.train()(batch.inputs.double())
-    plain = Evaluation(settings)
+    plain = Scorer("nasbench201", asked, space_settings=THIN["nasbench201"])
     plain.candidate = lambda text: type("Made", (), {"build": staticmethod(lambda: _unhooked(network))})()
     assert 0 < np.mean(seen) < 1
     # three cells, in each of which node 2 and node 3 have a sum with `none` in it: one and two of them

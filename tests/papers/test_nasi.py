@@ -11,9 +11,7 @@ from foresee.benchmarks.table import Rows, Table
 from foresee.papers import Measured, Workshop, reproduce
 from foresee.papers.nasi import BATCHES, SPACES, agnostic, below, drawn
 from foresee.papers.numbers import published
-from foresee.scoring import score
-from foresee.scoring.evaluation import Evaluation
-from foresee.scoring.settings import SearchSettings
+from foresee.scoring import Scorer, ScoringSettings, score
 from foresee.seeds import derive, stream
 from foresee.spaces.base import get
 
@@ -152,15 +150,14 @@ def test_table_7_of_real_networks():
 
 def test_agnostic_changes_only_what_it_says():
     settings = tasks.of("nasbench1shot1_s1", "cifar10")[1] | SMALL["nasbench1shot1_s1"]
-    evaluation = Evaluation(
-        SearchSettings("nasbench1shot1_s1", space_settings=settings, proxies=("nasi",), inputs=(3, 32, 32), outputs=10)
-    )
+    asked = ScoringSettings(proxies=("nasi",), inputs=(3, 32, 32), outputs=10)
+    scorer = Scorer("nasbench1shot1_s1", asked, space_settings=settings)
     text = drawn(Workshop(sample=1), "nasbench1shot1-s1", 1).texts[0]
-    true, labels, noise = agnostic(evaluation, text, 16)
-    network, batch = evaluation.candidate(text).build(), evaluation.data.batch(16, seed=0)
+    true, labels, noise = agnostic(scorer, text, 16)
+    network, batch = scorer.candidate(text).build(), scorer.data.batch(16, seed=0)
     assert true == pytest.approx(score(network, batch, "nasi").value)
     assert len({true, labels, noise}) == 3
-    assert agnostic(evaluation, text, 16) == [true, labels, noise]
+    assert agnostic(scorer, text, 16) == [true, labels, noise]
 
 
 def test_figure_1_finds_that_labels_hardly_matter():

@@ -11,8 +11,7 @@ from foresee.errors import RunError, UnknownNameError
 from foresee.papers.base import Unavailable
 from foresee.papers.samples import BENCHMARKS
 from foresee.papers.workshop import Asked, Made, Measured, Workshop, correlation_cells
-from foresee.scoring.evaluation import Evaluation
-from foresee.scoring.settings import SearchSettings
+from foresee.scoring import Job, Scorer, ScoringSettings
 
 SIZES = ("8:8:8:8:8", "8:16:8:16:8", "16:8:8:8:24", "8:8:24:8:16", "24:8:8:8:8")
 OPS = ("none", "skip_connect", "nor_conv_1x1", "nor_conv_3x3", "avg_pool_3x3")
@@ -86,8 +85,7 @@ def test_scores_are_those_of_a_direct_look(tables):
     for name, one in asked.items():
         assert found[name].values.shape == (2, 2)
         for repeat in range(2):
-            settings = SearchSettings(
-                space="nats_size",
+            settings = ScoringSettings(
                 proxies=(one.proxy,),
                 proxy_settings={one.proxy: one.settings},
                 data="synthetic",
@@ -96,7 +94,8 @@ def test_scores_are_those_of_a_direct_look(tables):
                 seed=3 + repeat,
                 batch_size=one.batch_size,
             )
-            by_hand = [Evaluation(settings)(text).steering.value for text in sample.texts]
+            job = Job(tuple(sample.texts), (one.proxy,), 3 + repeat)
+            by_hand = [found_one.scores[0].value for found_one in Scorer("nats_size", settings)(job)]
             assert found[name].values[repeat] == pytest.approx(by_hand, rel=1e-12)
     assert not np.allclose(found["half"].values, found["whole"].values)
 

@@ -16,11 +16,9 @@ from torch import nn
 
 from foresee.data import Synthetic
 from foresee.errors import InputError, UnknownNameError
-from foresee.scoring import many as scoring
+from foresee.scoring import Job, ScoreMatrix, Scorer, ScoringSettings, keys
 from foresee.scoring.cache import Cache
-from foresee.scoring.evaluation import Evaluation
 from foresee.scoring.many import scored
-from foresee.scoring.settings import SearchSettings
 from foresee.spaces import get, own
 from foresee.task import Task
 
@@ -36,8 +34,8 @@ PROXIES = ["naswot", "grad_norm", "synflow", "params", "macs", "random"]
 def jobs(monkeypatch):
     """Counts what is really scored."""
     done = []
-    plain = scoring.Work.__call__
-    monkeypatch.setattr(scoring.Work, "__call__", lambda self, job: done.append(job) or plain(self, job))
+    plain = Scorer.__call__
+    monkeypatch.setattr(Scorer, "__call__", lambda self, job: done.append(job) or plain(self, job))
     return done
 
 
@@ -48,13 +46,12 @@ def values(found):
 def test_scores_are_those_of_a_search():
     found = scored("nasbench201", TEXTS[:3], PROXIES, seeds=(0, 7), **LOOK)
     for column, seed in enumerate((0, 7)):
-        settings = SearchSettings(
-            space="nasbench201", space_settings=SMALL, proxies=tuple(PROXIES), seed=seed, data="synthetic",
-            inputs=TASK.inputs, outputs=TASK.outputs, batch_size=4,
-        )  # fmt: skip
-        evaluation = Evaluation(settings)
-        for row, text in enumerate(TEXTS[:3]):
-            for score in evaluation(text).scores:
+        settings = ScoringSettings(
+            proxies=tuple(PROXIES), seed=seed, data="synthetic", inputs=TASK.inputs, outputs=TASK.outputs, batch_size=4
+        )
+        scorer = Scorer("nasbench201", settings, space_settings=SMALL)
+        for row, one in enumerate(scorer(Job(tuple(TEXTS[:3]), tuple(PROXIES), seed))):
+            for score in one.scores:
                 assert found[score.proxy].values[row, column] == score.value, score.proxy
     assert found["naswot"].values.shape == (3, 2)
     assert (found["naswot"].statuses == "ok").all()
@@ -84,8 +81,8 @@ def test_a_second_run_scores_nothing_and_a_second_proxy_only_itself(tmp_path, jo
     assert values(again) == values(first)
     more = scored("nasbench201", TEXTS, ["naswot", "grad_norm"], seeds=(0, 1, 2), cache=cache, **LOOK)
     new = jobs[16:]
-    assert {names for _, seed, names in new if seed < 2} == {("grad_norm",)}
-    assert {names for _, seed, names in new if seed == 2} == {("naswot", "grad_norm")}
+    assert {job.proxies for job in new if job.seed < 2} == {("grad_norm",)}
+    assert {job.proxies for job in new if job.seed == 2} == {("naswot", "grad_norm")}
     assert (more["naswot"].values[:, :2] == first["naswot"].values).all()
     assert len(new) == 24
 
@@ -124,23 +121,23 @@ def test_what_looks_at_no_data_is_shared_between_data_sets(tmp_path, jobs):
 def test_a_changed_formula_is_scored_again(tmp_path, jobs, monkeypatch):
     cache = tmp_path / "s"
     scored("nasbench201", TEXTS[:1], ["naswot", "grad_norm"], cache=cache, **LOOK)
-    plain = scoring.function_code
+    plain = keys.function_code
     changed = {"naswot"}
-    monkeypatch.setattr(scoring, "function_code", lambda f: plain(f) + ("changed" if f.__name__ in changed else ""))
+    monkeypatch.setattr(keys, "function_code", lambda f: plain(f) + ("changed" if f.__name__ in changed else ""))
     scored("nasbench201", TEXTS[:1], ["naswot", "grad_norm"], cache=cache, **LOOK)
-    assert [names for _, _, names in jobs] == [("naswot", "grad_norm"), ("naswot",)]
+    assert [job.proxies for job in jobs] == [("naswot", "grad_norm"), ("naswot",)]
 
 
 def test_another_torch_or_reader_of_data_is_scored_again(tmp_path, jobs, monkeypatch):
     def go():
         scored("nasbench201", TEXTS[:1], ["params", "naswot"], cache=tmp_path / "s", **LOOK)
-        return jobs[-1][2]
+        return jobs[-1].proxies
 
     go()
-    plain, known = scoring.code, scoring.installed
-    monkeypatch.setattr(scoring, "installed", lambda package: "0" if package == "torch" else known(package))
+    plain, known = keys.code, keys.installed
+    monkeypatch.setattr(keys, "installed", lambda package: "0" if package == "torch" else known(package))
     assert go() == ("naswot",)  # what is counted does not ask torch
-    monkeypatch.setattr(scoring, "code", lambda module: plain(module) + ("changed" if ".data." in module else ""))
+    monkeypatch.setattr(keys, "code", lambda module: plain(module) + ("changed" if ".data." in module else ""))
     assert (len(jobs), go(), len(jobs)) == (2, ("naswot",), 3)
 
 
@@ -156,11 +153,11 @@ def test_failures_have_statuses_and_reasons_and_accidents_are_tried_again(tmp_pa
         assert count == 1
         assert "no architecture" in reason
     scored("nasbench201", texts, ["params", "naswot"], cache=cache, **LOOK)
-    assert [text for text, _, _ in jobs[3:]] == ["no architecture"]
+    assert [job.texts for job in jobs[3:]] == [("no architecture",)]
 
 
 def test_one_failed_repeat_is_a_failed_architecture():
-    matrix = scoring.ScoreMatrix(
+    matrix = ScoreMatrix(
         "p", "lower", np.array([[1.0, 3.0], [2.0, np.nan]]), np.array([["ok", "ok"], ["ok", "nan"]]), np.ones((2, 2))
     )
     assert matrix.merits[0].tolist() == [-1.0, -3.0]

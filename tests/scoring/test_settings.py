@@ -1,75 +1,30 @@
 from __future__ import annotations
 
-import tomllib
-
 import pytest
 
-from foresee.errors import InputError, UnknownNameError
-from foresee.runs.toml import dumps
-from foresee.searchers import SearchSettings
-
-FULL = {
-    "space": "nasbench201",
-    "proxies": ["dextr", "params"],
-    "proxy_settings": {"dextr": {"curve_size": 64}},
-    "limits": {"params": {"max": 600000}},
-    "evaluations": 7,
-    "inputs": [3, 32, 32],
-}
+from foresee.errors import InputError
+from foresee.scoring import ScoringSettings
+from foresee.task import Task
 
 
-def test_toml_round_trip():
-    made = SearchSettings.from_json(FULL)
-    assert SearchSettings.from_json(tomllib.loads(dumps(made.to_json()))) == made
+def test_names_are_resolved_at_the_door():
+    made = ScoringSettings(proxies=["grad-norm", "dextr"], proxy_settings={"grad-norm": {"initialise": "he"}})
+    assert made.proxies == ("grad_norm", "dextr")
+    assert made.proxy_settings == {"grad_norm": {"initialise": "he"}}
+    with pytest.raises(InputError, match="twice"):
+        ScoringSettings(proxies=("grad-norm", "grad_norm"))
+    with pytest.raises(InputError, match="at least one"):
+        ScoringSettings(proxies=())
 
 
-def test_a_typo_names_the_nearest_setting(tmp_path):
-    path = tmp_path / "s.toml"
-    path.write_text('space = "nasbench201"\nevalutions = 5\n')
-    with pytest.raises(UnknownNameError, match=r"s\.toml 'evalutions': did you mean evaluations"):
-        SearchSettings.load(path)
+@pytest.mark.parametrize("field", ["outputs", "batch_size", "repeats", "threads"])
+def test_numbers_begin_at_one(field):
+    with pytest.raises(InputError, match=f"{field} = 0: at least 1"):
+        ScoringSettings(**{field: 0})
 
 
-@pytest.mark.parametrize(
-    ("change", "words"),
-    [
-        ({"evaluations": "many"}, "evaluations = 'many': expected a whole number"),
-        ({"evaluations": True}, "expected a whole number"),
-        ({"evaluations": 0}, "at least 1"),
-        ({"proxies": "dextr"}, "expected a list of names"),
-        ({"proxies": []}, "at least one"),
-        ({"proxies": ["a", "a"]}, "twice"),
-        ({"limits": {"parms": {"max": 1}}}, "did you mean params"),
-        ({"limits": {"params": {"maximum": 1}}}, "did you mean max"),
-        ({"limits": {"params": {"max": "x"}}}, "expected a number"),
-        ({"limits": {"params": {"max": -5}}}, "at least 0"),
-        ({"inputs": ["a"]}, "expected a list of sizes"),
-    ],
-)
-def test_wrong_values_are_named(change, words):
-    with pytest.raises(InputError, match=words):
-        SearchSettings.from_json({**FULL, **change})
-
-
-def test_what_is_not_toml(tmp_path):
-    path = tmp_path / "s.toml"
-    path.write_text("space = [")
-    with pytest.raises(InputError, match="not valid TOML"):
-        SearchSettings.load(path)
-    with pytest.raises(InputError, match="No such file"):
-        SearchSettings.load(tmp_path / "absent.toml")
-
-
-def test_options_win_over_the_file(tmp_path):
-    path = tmp_path / "s.toml"
-    path.write_text(dumps(FULL))
-    assert SearchSettings.load(path, {"evaluations": 9}).evaluations == 9
-
-
-def test_differences_are_named_one_by_one():
-    made = SearchSettings.from_json(FULL)
-    assert made.differences(FULL) == []
-    assert made.differences({**FULL, "seed": 4, "limits": {}}) == [
-        "limits.params.max: 600000 here, unset in the run",
-        "seed: 0 here, 4 in the run",
-    ]
+def test_the_task_is_the_datas_with_what_is_asked_for():
+    clicks = Task((13,), 2, vocabularies=(5, 7))
+    assert ScoringSettings().fitted(clicks) == clicks
+    assert ScoringSettings(outputs=1).fitted(clicks) == Task((13,), 1, vocabularies=(5, 7))
+    assert ScoringSettings(inputs=(3, 8, 8)).fitted(Task((3, 32, 32), 10)) == Task((3, 8, 8), 10)

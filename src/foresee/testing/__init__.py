@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from foresee.testing.proxies import ProxySuite
+from foresee.testing.searchers import SearcherSuite
 from foresee.testing.spaces import SpaceSuite
 
-__all__ = ["SpaceSuite", "ProxySuite"]
+__all__ = ["ProxySuite", "SearcherSuite", "SpaceSuite"]

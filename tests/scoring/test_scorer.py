@@ -1,0 +1,115 @@
+"""From texts to scores: alone or in company, here or in another process, the same."""
+
+from __future__ import annotations
+
+import pickle
+
+import pytest
+from torch import nn
+
+import foresee as fs
+from foresee.errors import InputError, UnknownNameError
+from foresee.scoring import Job, Scorer, ScoringSettings, scores
+from foresee.seeds import derive
+
+SMALL = {"channels": 2, "cells": 1}
+CELLS = (
+    "|nor_conv_3x3~0|+|none~0|skip_connect~1|+|none~0|none~1|nor_conv_1x1~2|",
+    "|nor_conv_3x3~0|+|nor_conv_1x1~0|nor_conv_3x3~1|+|skip_connect~0|avg_pool_3x3~1|nor_conv_3x3~2|",
+)
+NAMES = ("grad_norm", "zico", "params", "naswot")
+
+
+def scorer(**changes):
+    asked = {"proxies": NAMES, "data": "synthetic", "inputs": (3, 8, 8), "outputs": 4, "batch_size": 8, **changes}
+    return Scorer("nasbench201", ScoringSettings(**asked), space_settings=SMALL)
+
+
+def values(found):
+    return [[(one.proxy, one.value, one.status) for one in scored.scores] for scored in found]
+
+
+def test_a_list_is_scored_as_its_members_are():
+    together = values(scorer()(Job(CELLS, NAMES, 3)))
+    alone = [values(scorer()(Job((cell,), NAMES, 3)))[0] for cell in CELLS]
+    assert together == alone
+    assert [names for names, _, _ in together[0]] == list(NAMES)
+
+
+def test_a_score_is_what_the_network_gives_by_hand():
+    made = scorer(seed=3)
+    [found] = made(Job(CELLS[:1], NAMES, 3))
+    network = fs.spaces.get("nasbench201", **SMALL)
+    candidate = fs.Candidate(
+        network, network.parse(CELLS[0]), fs.Task((3, 8, 8), 4), {"weights_seed": derive(3, "weights")}
+    )
+    data = fs.data.load("synthetic", task=fs.Task((3, 8, 8), 4))
+    by_hand = scores(candidate.build(), data.batches(1, 8, seed=3), ["grad_norm", "naswot"], seed=3)
+    by_hand |= scores(candidate.build(), data.batches(2, 8, seed=3), ["zico"], seed=3)
+    for one in found.scores:
+        if one.proxy in by_hand:
+            assert one.value == by_hand[one.proxy].value
+
+
+def test_the_seed_of_a_job_decides_not_that_of_the_settings():
+    job = Job(CELLS, NAMES, 5)
+    assert values(scorer(seed=0)(job)) == values(scorer(seed=9)(job))
+    assert values(scorer()(job)) != values(scorer()(Job(CELLS, NAMES, 6)))
+
+
+def test_it_travels_to_another_process_without_its_batches():
+    made = scorer()
+    first = values(made(Job(CELLS, NAMES, 0)))
+    assert made._batches
+    travelled = pickle.loads(pickle.dumps(made))
+    assert not travelled._batches
+    assert values(travelled(Job(CELLS, NAMES, 0))) == first
+
+
+def test_one_that_cannot_be_built_does_not_touch_the_others():
+    found = scorer()(Job((CELLS[0], "nonsense", CELLS[1]), ("params",), 0))
+    assert [one.error is None for one in found] == [True, False, True]
+    assert "InputError" in found[1].error
+    assert "nonsense" in found[1].error
+
+
+def test_formulas_count_without_building(monkeypatch):
+    made = scorer()
+    counted = Scorer("nasbench201", made.settings, space_settings=SMALL, formulas=True)
+    job = Job(CELLS, ("params", "macs"), 0)
+    by_building = values(made(job))
+    monkeypatch.setattr(type(counted.space), "build", lambda *_: pytest.fail("built"))
+    assert values(counted(job)) == by_building
+
+
+def broken_on_meta(pick):
+    width = pick("width", [2, 3])
+    net = nn.Sequential(nn.Flatten(), nn.Linear(12, width))
+    if net[1].weight.is_meta:
+        raise RuntimeError("no meta here")
+    return net
+
+
+def test_where_formulas_cannot_say_the_network_is_counted():
+    settings = ScoringSettings(proxies=("params",), data="synthetic", inputs=(3, 2, 2), outputs=2)
+    made = Scorer(fs.spaces.own(broken_on_meta), settings, formulas=True)
+    [found] = made(Job(('{"width":3}',), ("params",), 0))
+    assert found.scores[0].value == 12 * 3 + 3
+
+
+def test_mistakes_are_said_before_anything_is_begun():
+    with pytest.raises(UnknownNameError, match="did you mean grad_norm"):
+        scorer(proxies=("grad_nrm",)).check()
+    with pytest.raises(UnknownNameError, match="setting of proxy naswot"):
+        scorer(proxies=("naswot",), proxy_settings={"naswot": {"colour": 1}}).check()
+    with pytest.raises(InputError, match="cannot be used here"):
+        scorer(device="cuda:99").check()
+    with pytest.raises(UnknownNameError, match="nasbench201"):
+        Scorer("nasbench202", ScoringSettings(proxies=("params",), data="synthetic")).check()
+
+
+def test_batches_in_hand_are_few(monkeypatch):
+    made = scorer(proxies=("grad_norm",))
+    for seed in range(40):
+        made(Job(CELLS[:1], ("grad_norm",), seed))
+    assert len(made._batches) <= 16
