@@ -4,7 +4,7 @@ from foresee.runs.engines.base import ENGINES, Engine, Outcome, Processes, Seria
 from foresee.runs.environment import environment
 from foresee.runs.events import Announcer, Event, Observer
 from foresee.runs.folder import RunFolder, read, write_whole
-from foresee.runs.record import CandidateRow, EventRow, Record, ScoreRow
+from foresee.runs.record import CandidateRow, EventRow, Objective, Record, ScoreRow, StepRow
 from foresee.runs.store import Store
 
 __all__ = [
@@ -14,6 +14,7 @@ __all__ = [
     "Engine",
     "Event",
     "EventRow",
+    "Objective",
     "Observer",
     "Outcome",
     "Processes",
@@ -21,6 +22,7 @@ __all__ = [
     "RunFolder",
     "ScoreRow",
     "Serial",
+    "StepRow",
     "Store",
     "environment",
     "read",

@@ -2,14 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
+
+from foresee.errors import InputError
+
+
+@dataclass(frozen=True)
+class Objective:
+    """What a run seeks: a number by name, and whether "higher" or "lower" is better."""
+
+    name: str
+    direction: str
+
+    def __post_init__(self) -> None:
+        if self.direction not in ("higher", "lower"):
+            raise InputError(f"objective {self.name}: direction {self.direction!r}, expected 'higher' or 'lower'")
+
+    def merit(self, value: float) -> float:
+        """The value turned so that more is better."""
+        return value if self.direction == "higher" else -value
 
 
 @dataclass(frozen=True)
 class ScoreRow:
-    """One proxy's result for one candidate, as stored. `status` is "ok" exactly when there is a value."""
+    """One proxy's result for one candidate, as stored. `status` is "ok" exactly when there is a value.
+
+    `spread` is the standard deviation over `repeats` draws; `parts` are the numbers the value was made from, by name.
+    """
 
     proxy: str
     value: float | None
@@ -19,6 +41,9 @@ class ScoreRow:
     seconds: float
     peak_bytes: int
     seed: int
+    repeats: int = 1
+    spread: float | None = None
+    parts: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -27,7 +52,7 @@ class CandidateRow:
 
     `status` is "asked" (proposed, not scored yet), "scored", or "failed" (with the reason). `merit` is what the searcher
     is told: more is better, None where there is none. `counts` holds what the network costs: params, macs, and whatever
-    else was limited.
+    else was limited. `objectives` holds what the run seeks, by name, as measured (not turned); nothing where it failed.
     """
 
     id: int
@@ -42,6 +67,7 @@ class CandidateRow:
     seconds: float
     started: float
     finished: float
+    objectives: Mapping[str, float] = field(default_factory=dict)
     scores: Mapping[str, ScoreRow] = field(default_factory=dict)
 
 
@@ -56,11 +82,24 @@ class EventRow:
 
 
 @dataclass(frozen=True)
+class StepRow:
+    """One step of a searcher that works in steps (gradient search, pruning, a pool scored first): its number from 0 on,
+    what kind of step it was, what came out as plain values, how long it took and when it was done.
+    """
+
+    number: int
+    kind: str
+    outcome: Mapping[str, Any]
+    seconds: float
+    time: float
+
+
+@dataclass(frozen=True)
 class Record:
     """A whole run. `status` is "running", "finished" or "interrupted"; candidates come in order of their id.
 
     `settings` are the run's own (space, searcher, proxies, limits, seed, ...); `environment` says where it ran (versions,
-    device, data fingerprint).
+    device, data fingerprint); `objectives` say what it seeks.
     """
 
     kind: str
@@ -71,6 +110,8 @@ class Record:
     candidates: tuple[CandidateRow, ...] = ()
     events: tuple[EventRow, ...] = ()
     title: str = ""
+    objectives: tuple[Objective, ...] = ()
+    steps: tuple[StepRow, ...] = ()
 
     @property
     def scored(self) -> tuple[CandidateRow, ...]:
@@ -81,6 +122,32 @@ class Record:
     def best(self) -> CandidateRow | None:
         """The candidate with the greatest merit."""
         return next(iter(self.scored), None)
+
+    @property
+    def front(self) -> tuple[CandidateRow, ...]:
+        """Candidates that no other beats (as good in every objective and better in one), in order of their id.
+
+        For one objective these are the best ones; where the run names no objective, its merit is the one.
+        """
+        if not self.objectives:
+            return front((c, (_merit(c),)) for c in self.scored)
+        return front(
+            (c, tuple(one.merit(c.objectives[one.name]) for one in self.objectives))
+            for c in self.candidates
+            if all(one.name in c.objectives for one in self.objectives)
+        )
+
+
+# `statistics/fronts.py` will hold this for all rooms.
+def front(merits: Iterable[tuple[CandidateRow, tuple[float, ...]]]) -> tuple[CandidateRow, ...]:
+    """The candidates whose merits no other's beat, in order of their id; one with a NaN among its merits is left out."""
+    kept: list[tuple[CandidateRow, tuple[float, ...]]] = []
+    # From the greatest down: none is beaten by one that comes later, and who is beaten is beaten by one that was kept.
+    there = [pair for pair in merits if not any(math.isnan(merit) for merit in pair[1])]
+    for candidate, own in sorted(there, key=lambda pair: pair[1], reverse=True):
+        if not any(other != own and all(o >= m for o, m in zip(other, own, strict=True)) for _, other in kept):
+            kept.append((candidate, own))
+    return tuple(sorted((candidate for candidate, _ in kept), key=lambda c: c.id))
 
 
 def _merit(candidate: CandidateRow) -> float:
