@@ -1,13 +1,15 @@
 from __future__ import annotations
 
+import math
 import os
 import shutil
 import sqlite3
+from dataclasses import replace
 
 import pytest
 
 from foresee.errors import RunError
-from foresee.runs import RunFolder, ScoreRow, Store, read
+from foresee.runs import Objective, RunFolder, ScoreRow, Store, read
 
 SETTINGS = {"space": "nasbench201", "seed": 1}
 
@@ -153,3 +155,78 @@ def test_a_folder_that_cannot_be_made(tmp_path):
 def test_no_run_here(tmp_path):
     with pytest.raises(RunError, match="no run here"):
         read(tmp_path)
+
+
+def test_everything_comes_back_as_it_was(tmp_path):
+    objectives = (Objective("dextr", "higher"), Objective("latency", "lower"))
+    store = Store.create(tmp_path / "run.sqlite", kind="search", settings={}, environment={}, objectives=objectives)
+    store.add_candidate(0, architecture="a", identity="a", parent=None, counts={})
+    store.add_candidate(1, architecture="b", identity="b", parent=0, counts={})
+    score = ScoreRow("dextr", -0.0, "ok", "", "higher", 0.1, 5, 1, 3, 0.25, {"curvature": math.nan, "distance": 0.1})
+    store.finish_candidate(
+        0, status="scored", merit=-0.0, scores=[score], objectives={"dextr": -0.0, "latency": math.inf}
+    )
+    store.add_step(0, kind="epoch", outcome={"alpha": [[0.1, math.nan], [-math.inf, -0.0]]}, seconds=0.5)
+    store.add_step(1, kind="epoch", outcome={}, seconds=0.25)
+    store.close()
+    record = read(tmp_path)
+    assert record.objectives == objectives
+    [first, second] = record.candidates
+    assert repr(first.scores["dextr"]) == repr(score)
+    assert repr((first.merit, first.objectives)) == "(-0.0, {'dextr': -0.0, 'latency': inf})"
+    assert (second.parent, second.objectives, second.scores) == (0, {}, {})
+    assert [(step.number, step.kind, repr(step.outcome), step.seconds) for step in record.steps] == [
+        (0, "epoch", "{'alpha': [[0.1, nan], [-inf, -0.0]]}", 0.5),
+        (1, "epoch", "{}", 0.25),
+    ]
+    assert [(event.kind, event.details) for event in record.events] == [
+        ("scored", {}),
+        ("step", {"number": 0, "kind": "epoch"}),
+        ("step", {"number": 1, "kind": "epoch"}),
+    ]
+    assert record.events[1].time >= record.steps[0].time > record.created
+
+
+@pytest.mark.parametrize("number", [-1, 0, 2])
+def test_steps_come_in_order(tmp_path, number):
+    with make(tmp_path / "run.sqlite") as store:
+        store.add_step(0, kind="epoch", outcome={}, seconds=0.0)
+        before = store.record()
+        with pytest.raises(RunError, match=f"step {number} cannot be stored, the next one is 1"):
+            store.add_step(number, kind="epoch", outcome={}, seconds=0.0)
+        assert store.record() == before
+
+
+@pytest.mark.parametrize("parent", [3, 4, 77, -1])
+def test_a_parent_that_is_no_earlier_candidate_is_refused(tmp_path, parent):
+    with make(tmp_path / "run.sqlite") as store:
+        store.add_candidate(4, architecture="a", identity="4", parent=2, counts={})
+        before = store.record()
+        with pytest.raises(RunError, match=f"candidate 3 has the parent {parent}, which is not an earlier one"):
+            store.add_candidate(3, architecture="a", identity="3", parent=parent, counts={})
+        assert store.record() == before
+
+
+SCORE = ScoreRow("dextr", 1.0, "ok", "", "higher", 0.1, 5, 1)
+
+
+@pytest.mark.parametrize(
+    ("candidate", "more", "message"),
+    [
+        (7, {}, "candidate 7 is not in this run"),
+        (2, {"merit": math.nan}, "merit of candidate 2: NaN"),
+        (2, {"scores": [replace(SCORE, value=math.nan)]}, "value of dextr of candidate 2: NaN"),
+        (2, {"scores": [replace(SCORE, spread=math.nan)]}, "spread of dextr of candidate 2: NaN"),
+        (2, {"scores": [replace(SCORE, seed=2**63)]}, "too large"),
+        (2, {"scores": [replace(SCORE, parts={"a": object()})]}, "parts of dextr of candidate 2: cannot be stored"),
+        (2, {"scores": [SCORE, SCORE]}, "UNIQUE"),
+        (2, {"objectives": {1: 1.0}}, "objectives of candidate 2: key 1"),
+        (2, {"reason": "\ud800"}, "surrogates not allowed"),
+    ],
+)
+def test_what_cannot_be_kept_is_refused_and_nothing_of_it_is_stored(tmp_path, candidate, more, message):
+    with make(tmp_path / "run.sqlite") as store:
+        before = store.record()
+        with pytest.raises(RunError, match=message):
+            store.finish_candidate(candidate, status="scored", **more)
+        assert store.record() == before

@@ -1,6 +1,6 @@
 """The memory of what happened: stores, events, engines. The ground floor: it knows nothing of what is built on it."""
 
-from foresee.runs.engines.base import ENGINES, Engine, Outcome, Processes, Serial
+from foresee.runs.engines import Engine, Outcome, Processes, Serial
 from foresee.runs.environment import environment
 from foresee.runs.events import Announcer, Event, Observer
 from foresee.runs.folder import RunFolder, read, write_whole
@@ -10,7 +10,6 @@ from foresee.runs.store import Store
 __all__ = [
     "Announcer",
     "CandidateRow",
-    "ENGINES",
     "Engine",
     "Event",
     "EventRow",

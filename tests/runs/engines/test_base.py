@@ -1,137 +1,36 @@
 from __future__ import annotations
 
-import os
-import signal
-import subprocess
-import sys
-import textwrap
-import time
-
 import pytest
 
-from foresee.errors import InputError, RunError, UnknownNameError
+from foresee.errors import UnknownNameError
 from foresee.runs import engines
+from foresee.runs.engines.base import attempt
 
 
-def square(payload):
-    if payload == "raise":
-        raise ValueError("no good")
-    return payload * payload
+def half(payload):
+    return payload / 2
 
 
-class DieOnce:
-    """Kills its worker the first time it is called with a given mark."""
-
-    def __init__(self, folder, always=False):
-        self.folder, self.always = folder, always
-
-    def __call__(self, payload):
-        mark = os.path.join(self.folder, f"{payload}")
-        if payload < 0 and (self.always or not os.path.exists(mark)):
-            open(mark, "w").close()
-            os.kill(os.getpid(), signal.SIGKILL)
-        return payload * 2
+def test_engines_by_name():
+    assert {"serial", "processes"} <= set(engines.engines.names())
+    for name, kind in (("serial", engines.Serial), ("processes", engines.Processes)):
+        assert type(engines.make(name, half, 2)) is kind
+        assert engines.engines[name].summary
 
 
-def drain(engine, count):
-    return {outcome.job: outcome for outcome in (engine.wait() for _ in range(count))}
+def test_the_nearest_name_is_said():
+    with pytest.raises(UnknownNameError, match="unknown engine 'proceses': did you mean processes"):
+        engines.make("proceses", half)
 
 
-@pytest.mark.parametrize("name", ["serial", "processes"])
-def test_same_outcomes_from_every_engine(name):
-    with engines.make(name, square, 2) as engine:
-        for job, payload in enumerate([1, 2, "raise", 4]):
-            engine.submit(job, payload)
-        found = drain(engine, 4)
-    assert [found[job].value for job in range(4)] == [1, 4, None, 16]
-    assert found[2].error == "ValueError: no good"
-
-
-def test_a_dead_worker_is_replaced_and_its_job_tried_again(tmp_path):
-    with engines.Processes(DieOnce(str(tmp_path)), 2) as engine:
-        for job, payload in enumerate([3, -1, 5]):
-            engine.submit(job, payload)
-        found = drain(engine, 3)
-    assert [found[job].value for job in range(3)] == [6, -2, 10]
-    assert [found[job].attempts for job in range(3)] == [1, 2, 1]
-
-
-def test_the_second_death_is_the_outcome(tmp_path):
-    with engines.Processes(DieOnce(str(tmp_path), always=True), 1) as engine:
-        engine.submit(0, -1)
-        engine.submit(1, 4)
-        found = drain(engine, 2)
-    assert found[0].value is None
-    assert found[0].error == "the worker died 2 times (signal SIGKILL)"
-    assert found[1].value == 8
-
-
-def test_unknown_engine_and_bad_workers():
-    with pytest.raises(UnknownNameError, match="did you mean processes"):
-        engines.make("proceses", square)
-    with pytest.raises(InputError, match="workers 0"):
-        engines.Processes(square, 0)
-    with engines.Processes(square, 1) as engine, pytest.raises(RunError, match="nothing to wait for"):
-        engine.wait()
-
-
-def test_workers_end_when_the_parent_is_killed(tmp_path):
-    script = tmp_path / "parent.py"
-    script.write_text(
-        textwrap.dedent(
-            """
-            import os, time
-            from foresee.runs import engines
-
-            def slow(payload):
-                with open(payload, "w") as file:
-                    file.write(str(os.getpid()))
-                time.sleep(1.0)
-
-            if __name__ == "__main__":
-                with engines.Processes(slow, 1) as engine:
-                    engine.submit(0, os.environ["MARK"])
-                    engine.wait()
-                    time.sleep(60)
-            """
-        )
+def test_an_exception_is_an_outcome():
+    assert attempt(half, 3, 5) == engines.Outcome(3, 2.5)
+    assert attempt(half, 3, "a") == engines.Outcome(
+        3, None, "TypeError: unsupported operand type(s) for /: 'str' and 'int'"
     )
-    mark = tmp_path / "pid"
-    parent = subprocess.Popen([sys.executable, str(script)], env={**os.environ, "MARK": str(mark)})
-    deadline = time.monotonic() + 60
-    while not (mark.exists() and mark.read_text()) and time.monotonic() < deadline:
-        time.sleep(0.05)
-    worker = int(mark.read_text())
-    parent.kill()
-    parent.wait()
-    while time.monotonic() < deadline:
-        try:
-            os.kill(worker, 0)
-        except ProcessLookupError:
-            return
-        with open(f"/proc/{worker}/stat") as file:
-            if file.read().rsplit(")", 1)[1].split()[0] == "Z":
-                return
-        time.sleep(0.05)
-    pytest.fail("the worker outlived its parent")
+    with pytest.raises(KeyboardInterrupt):  # Ctrl-C is the user's word to us, not to the job
+        attempt(stop, 0, None)
 
 
-def test_a_script_without_its_guard_is_told_so(tmp_path):
-    script = tmp_path / "unguarded.py"
-    script.write_text(
-        textwrap.dedent(
-            """
-            from foresee.runs import engines
-
-            def work(payload):
-                return payload
-
-            with engines.Processes(work, 1) as engine:
-                engine.submit(0, 1)
-                engine.wait()
-            """
-        )
-    )
-    done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, timeout=120)
-    assert done.returncode != 0
-    assert "if __name__ == '__main__'" in done.stderr
+def stop(payload):
+    raise KeyboardInterrupt

@@ -44,6 +44,7 @@ def _facts() -> dict[str, Any]:
 
     from foresee.extras import EXTRAS, available
     from foresee.proxies import proxies
+    from foresee.runs.engines import engines
     from foresee.runs.environment import environment
     from foresee.searchers import searchers
     from foresee.spaces import spaces
@@ -67,6 +68,11 @@ def _facts() -> dict[str, Any]:
                 "remedy": "only for testing the report; install your system's chromium package",
             }
         },
-        "registered": {"spaces": len(spaces), "proxies": len(proxies), "searchers": len(searchers)},
-        "broken_plugins": {**spaces.broken, **proxies.broken, **searchers.broken},
+        "registered": {
+            "spaces": len(spaces),
+            "proxies": len(proxies),
+            "searchers": len(searchers),
+            "engines": len(engines),
+        },
+        "broken_plugins": {**spaces.broken, **proxies.broken, **searchers.broken, **engines.broken},
     }

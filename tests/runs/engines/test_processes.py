@@ -1,0 +1,151 @@
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+
+import pytest
+
+from foresee.errors import InputError
+from foresee.runs import engines
+
+
+def square(payload):
+    return payload * payload
+
+
+class DieOnce:
+    """Kills its worker the first time it is called with a given mark."""
+
+    def __init__(self, folder, always=False):
+        self.folder, self.always = folder, always
+
+    def __call__(self, payload):
+        mark = os.path.join(self.folder, f"{payload}")
+        if payload < 0 and (self.always or not os.path.exists(mark)):
+            open(mark, "w").close()
+            os.kill(os.getpid(), signal.SIGKILL)
+        return payload * 2
+
+
+def drain(engine, count):
+    return {outcome.job: outcome for outcome in (engine.wait() for _ in range(count))}
+
+
+def test_a_dead_worker_is_replaced_and_its_job_tried_again(tmp_path):
+    with engines.Processes(DieOnce(str(tmp_path)), 2) as engine:
+        for job, payload in enumerate([3, -1, 5]):
+            engine.submit(job, payload)
+        found = drain(engine, 3)
+    assert [found[job].value for job in range(3)] == [6, -2, 10]
+    assert [found[job].attempts for job in range(3)] == [1, 2, 1]
+
+
+def test_the_second_death_is_the_outcome(tmp_path):
+    with engines.Processes(DieOnce(str(tmp_path), always=True), 1) as engine:
+        engine.submit(0, -1)
+        engine.submit(1, 4)
+        found = drain(engine, 2)
+    assert found[0].value is None
+    assert found[0].error == "the worker died 2 times (signal SIGKILL)"
+    assert found[1].value == 8
+
+
+def test_workers_are_counted_and_at_least_one():
+    assert engines.Processes(square).workers == (os.cpu_count() or 1)
+    assert engines.Processes(square, 3).workers == 3
+    with pytest.raises(InputError, match="workers 0: at least 1 is needed"):
+        engines.Processes(square, 0)
+
+
+class NotBack:
+    """Goes over, and fails when it is built again."""
+
+    def __reduce__(self):
+        return fail, ("no way back",)
+
+
+def fail(text):
+    raise LookupError(text)
+
+
+def values(payload):
+    return {"function": lambda: 0, "not back": NotBack()}.get(payload, payload)
+
+
+def test_what_cannot_be_handed_over_is_an_outcome_and_its_worker_goes_on():
+    with engines.Processes(values, 1) as engine:
+        for job, payload in enumerate(["function", "not back", lambda: 0, "good"]):
+            engine.submit(job, payload)
+        found = drain(engine, 4)
+        assert len(engine._idle) == 1
+    assert [found[job].attempts for job in range(4)] == [1, 1, 1, 1]
+    assert found[0].error.startswith("the value cannot be handed back (")
+    assert found[1].error == "the value cannot be read back (LookupError: no way back)"
+    assert found[2].error.startswith("the payload cannot be handed over (")
+    assert found[3].value == "good"
+
+
+def test_workers_end_when_the_parent_is_killed(tmp_path):
+    script = tmp_path / "parent.py"
+    script.write_text(
+        textwrap.dedent(
+            """
+            import os, time
+            from foresee.runs import engines
+
+            def slow(payload):
+                with open(payload, "w") as file:
+                    file.write(str(os.getpid()))
+                time.sleep(1.0)
+
+            if __name__ == "__main__":
+                with engines.Processes(slow, 1) as engine:
+                    engine.submit(0, os.environ["MARK"])
+                    engine.wait()
+                    time.sleep(60)
+            """
+        )
+    )
+    mark = tmp_path / "pid"
+    parent = subprocess.Popen([sys.executable, str(script)], env={**os.environ, "MARK": str(mark)})
+    deadline = time.monotonic() + 60
+    while not (mark.exists() and mark.read_text()) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    worker = int(mark.read_text())
+    parent.kill()
+    parent.wait()
+    while time.monotonic() < deadline:
+        try:
+            os.kill(worker, 0)
+        except ProcessLookupError:
+            return
+        with open(f"/proc/{worker}/stat") as file:
+            if file.read().rsplit(")", 1)[1].split()[0] == "Z":
+                return
+        time.sleep(0.05)
+    pytest.fail("the worker outlived its parent")
+
+
+def test_a_script_without_its_guard_is_told_so(tmp_path):
+    script = tmp_path / "unguarded.py"
+    script.write_text(
+        textwrap.dedent(
+            """
+            from foresee.runs import engines
+
+            def work(payload):
+                return payload
+
+            with engines.Processes(work, 1) as engine:
+                engine.submit(0, 1)
+                engine.wait()
+            """
+        )
+    )
+    done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, timeout=120)
+    assert done.returncode != 0
+    assert "if __name__ == '__main__'" in done.stderr
