@@ -15,7 +15,7 @@ from foresee.scoring import score
 from foresee.scoring.evaluation import Evaluation
 from foresee.scoring.settings import SearchSettings
 from foresee.seeds import derive, stream
-from foresee.spaces.base import get
+from foresee.spaces import get
 
 SMALL = {f"nasbench1shot1_s{number}": {"channels": 4, "stacks": 2, "cells": 1} for number in (1, 2, 3)}
 

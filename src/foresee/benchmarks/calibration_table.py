@@ -31,7 +31,8 @@ from foresee.runs.folder import write_whole
 from foresee.scoring.cache import Cache
 from foresee.scoring.many import parsed, scored
 from foresee.seeds import stream
-from foresee.spaces.base import Space, get
+from foresee.spaces.base import Space
+from foresee.spaces.find import get
 from foresee.task import Task
 
 #: label-free proxies that look at different things and want at most 16 samples: sizes, conditioning, curvature, patterns,

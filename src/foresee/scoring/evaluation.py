@@ -22,8 +22,9 @@ from foresee.proxies.base import Proxy, Score
 from foresee.scoring.one import scores
 from foresee.scoring.settings import SearchSettings
 from foresee.seeds import derive
-from foresee.spaces import base as spaces_base
-from foresee.spaces.base import Candidate, Space
+from foresee.spaces.base import Space
+from foresee.spaces.candidate import Candidate
+from foresee.spaces.find import get as get_space
 from foresee.task import Task
 
 
@@ -62,7 +63,7 @@ class Evaluation:
         settings = dict(self.settings.space_settings)
         if ":" in self.settings.space:
             settings.setdefault("task", self.task.to_json())  # an own space may build for a task: let it know which
-        return spaces_base.get(self.settings.space, **settings)
+        return get_space(self.settings.space, **settings)
 
     @cached_property
     def data(self) -> Data:

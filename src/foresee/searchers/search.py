@@ -30,7 +30,8 @@ from foresee.runs.store import Store
 from foresee.scoring.evaluation import Evaluation, Scored
 from foresee.scoring.settings import SearchSettings
 from foresee.searchers.base import Proposal, Result, Searcher, make
-from foresee.spaces.base import Candidate, Space
+from foresee.spaces.base import Space
+from foresee.spaces.candidate import Candidate
 
 
 @dataclass(frozen=True)

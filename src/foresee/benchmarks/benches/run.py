@@ -30,7 +30,8 @@ from foresee.runs.events import Observer
 from foresee.scoring.cache import Cache
 from foresee.scoring.many import parsed, scored
 from foresee.seeds import derive
-from foresee.spaces.base import Space, get
+from foresee.spaces.base import Space
+from foresee.spaces.find import get
 from foresee.statistics import TOP, correlate
 from foresee.task import Task
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
+from foresee.checks import whole
 from foresee.errors import InputError, UnknownNameError, UnsupportedError
 from foresee.spaces.blocks import image_shape
 from foresee.spaces.counting import Size
@@ -50,9 +51,7 @@ class Form:
 
     def __post_init__(self) -> None:
         for key in ("channels", "layers", "partial"):
-            value = getattr(self, key)
-            if not isinstance(value, int) or isinstance(value, bool) or value < 1:
-                raise InputError(f"{key} {value!r}: expected a whole number of at least 1")
+            whole(key, getattr(self, key))
         if self.network not in NETWORKS:
             raise UnknownNameError("network of DARTS cells", str(self.network), NETWORKS)
         if not isinstance(self.drop_path, int | float) or not 0 <= self.drop_path < 1:

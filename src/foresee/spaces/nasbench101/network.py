@@ -15,8 +15,8 @@ import torch
 from torch import Tensor, nn
 
 from foresee.spaces import counting
-from foresee.spaces.base import Counts
 from foresee.spaces.blocks import image_shape
+from foresee.spaces.counting import Counts
 from foresee.spaces.nasbench101.cell import Architecture
 from foresee.task import Task
 

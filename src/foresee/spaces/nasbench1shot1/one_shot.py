@@ -16,6 +16,7 @@ from collections.abc import Collection, Mapping
 import torch
 from torch import Tensor, nn
 
+from foresee.checks import whole
 from foresee.errors import InputError, UnknownNameError
 from foresee.spaces.blocks import image_shape
 from foresee.spaces.nasbench1shot1.wiring import Wiring
@@ -210,8 +211,7 @@ class ChoiceBlocks(OneShot[Architecture]):
         trim: bool = False,
     ) -> None:
         for key, value, least in (("channels", channels, 1), ("cells", cells, 3), ("partial", partial, 1)):
-            if not isinstance(value, int) or isinstance(value, bool) or value < least:
-                raise InputError(f"one-shot network: {key} {value!r}, expected a whole number of at least {least}")
+            whole(key, value, least, of="one-shot network")
         if channels % partial:
             raise InputError(f"one-shot network: partial {partial} must divide the {channels} channels")
         if variant not in VARIANTS:

@@ -12,9 +12,8 @@ from functools import lru_cache
 from torch import Tensor, nn
 
 from foresee.spaces import counting
-from foresee.spaces.base import Counts
 from foresee.spaces.blocks import Zero, relu_conv_bn
-from foresee.spaces.counting import Size
+from foresee.spaces.counting import Counts, Size
 from foresee.spaces.darts.operations import FactorizedReduce
 from foresee.spaces.four_nodes import EDGES, Cell
 from foresee.spaces.transnas import heads
