@@ -45,7 +45,7 @@ class AutoFormer(Space[Architecture]):
     #: the sizes of the published space
     published: ClassVar[Mapping[str, tuple[float, ...]]]
     #: width of the published supernet
-    supernet: ClassVar[int]
+    supernet_width: ClassVar[int]
     _named: ClassVar[Mapping[str, Architecture]]
 
     def __init__(
@@ -212,7 +212,7 @@ class AutoFormer(Space[Architecture]):
         """The weight-slicing supernet; `embed` sets its width (published: 256, 448, 640; else the greatest to choose)."""
         grid(task, self.form)
         most = int(max(self.options["embed"]))
-        embed = self.supernet if self.options["embed"] == self.published["embed"] else most
+        embed = self.supernet_width if self.options["embed"] == self.published["embed"] else most
         return AutoFormerOneShot(self.options, task, self.form, **{"embed": embed, **options})
 
 
@@ -228,7 +228,7 @@ class AutoFormerTiny(AutoFormer):
         "heads": (3, 4),
         "depth": (12, 13, 14),
     }
-    supernet = 256
+    supernet_width = 256
     _named = named.TINY
 
 
@@ -244,7 +244,7 @@ class AutoFormerSmall(AutoFormer):
         "heads": (5, 6, 7),
         "depth": (12, 13, 14),
     }
-    supernet = 448
+    supernet_width = 448
     _named = named.SMALL
 
 
@@ -263,5 +263,5 @@ class AutoFormerBase(AutoFormer):
         "heads": (9, 10),
         "depth": (14, 15, 16),
     }
-    supernet = 640
+    supernet_width = 640
     _named = named.BASE
