@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+import importlib
 import importlib.metadata
+import sys
 
 import pytest
 
@@ -46,3 +48,50 @@ def test_a_name_is_taken_once():
         toys.add("ball", 2)
     with pytest.raises(InputError, match="underscores"):
         toys.add("bad name", 2)
+
+
+ROOM = {
+    "__init__.py": """
+from foresee.registry import Registry
+
+things = Registry("thing", group="foresee.none", home="{room}")
+""",
+    "a_reader.py": """
+from {room} import things
+
+things.add("twice", 2 * things["once"])  # registered by a file that comes later in the alphabet
+""",
+    "folder/__init__.py": "",
+    "folder/one.py": """
+from {room} import things
+
+things.add("once", 1)
+""",
+}
+
+
+@pytest.fixture
+def room(tmp_path, monkeypatch, request):
+    """A new package of two files that register something."""
+    name = f"room_{request.node.name.partition('[')[0]}"
+    for file, text in ROOM.items():
+        path = tmp_path / name / file
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text.format(room=name))
+    monkeypatch.syspath_prepend(tmp_path)
+    return tmp_path / name
+
+
+def test_all_files_of_the_home_are_imported_on_the_first_look_up(room):
+    things = importlib.import_module(room.name).things
+    assert f"{room.name}.a_reader" not in sys.modules
+    assert things.names() == ["once", "twice"]
+    assert things["twice"] == 2
+
+
+def test_a_mistake_in_a_file_of_the_home_is_raised_at_every_look_up(room):
+    (room / "mistaken.py").write_text("1 / 0\n")
+    things = importlib.import_module(room.name).things
+    for _ in range(2):
+        with pytest.raises(ZeroDivisionError):
+            things.names()

@@ -19,14 +19,14 @@ __version__ = "0.1.0"
 #: public name -> where it lives; imported on first use, so that `import foresee` stays light
 _HOMES = {
     "Batch": "foresee.batch",
-    "Candidate": "foresee.spaces.base",
+    "Candidate": "foresee.spaces.candidate",
     "ForeseeError": "foresee.errors",
     "Ranking": "foresee.scoring",
     "Run": "foresee.searchers.run",
     "Score": "foresee.proxies.base",
     "Space": "foresee.spaces.base",
     "Task": "foresee.task",
-    "build": "foresee.spaces.base",
+    "build": "foresee.spaces.candidate",
     "proxy": "foresee.proxies.base",
     "rank": "foresee.scoring",
     "score": "foresee.scoring",
@@ -72,7 +72,8 @@ if TYPE_CHECKING:
     from foresee.scoring import Ranking, rank, score, scores
     from foresee.searchers.run import Run
     from foresee.searchers.search import search
-    from foresee.spaces.base import Candidate, Space, build
+    from foresee.spaces.base import Space
+    from foresee.spaces.candidate import Candidate, build
     from foresee.task import Task
 
 __all__ = [

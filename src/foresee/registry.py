@@ -97,9 +97,14 @@ class Registry(Generic[T]):
     def _load(self) -> None:
         if self._loaded:
             return
-        self._loaded = True
-        if self.home:
+        if self.home:  # not marked as done before it is: a file of the room may look up what another one registers
             import_all(self.home)
+        self._load_plugins()
+
+    def _load_plugins(self) -> None:
+        if self._loaded:
+            return
+        self._loaded = True
         for entry in entry_points(group=self.group):
             try:
                 thing = entry.load()

@@ -13,7 +13,7 @@ from foresee.papers.nasi import BATCHES, SPACES, agnostic, below, drawn
 from foresee.papers.numbers import published
 from foresee.scoring import Scorer, ScoringSettings, score
 from foresee.seeds import derive, stream
-from foresee.spaces.base import get
+from foresee.spaces import get
 
 SMALL = {f"nasbench1shot1_s{number}": {"channels": 4, "stacks": 2, "cells": 1} for number in (1, 2, 3)}
 

@@ -17,7 +17,7 @@ from foresee.papers.bound import choose
 from foresee.papers.guarantees import Guarantees, asked, base, kappa, metrics, validation_errors
 from foresee.papers.numbers import published
 from foresee.seeds import derive, stream
-from foresee.spaces.base import get
+from foresee.spaces import get
 
 SLOW = {"spearman": spearmanr, "kendall": kendalltau, "pearson": pearsonr}
 TABLES = ["7.1", "7.4", "7.5", "7.6", "7.9", "7.10", "7.11", "7.12"]

@@ -11,8 +11,7 @@ from torch import nn
 
 from foresee.errors import InputError
 from foresee.spaces import blocks, counting
-from foresee.spaces.base import Counts
-from foresee.spaces.counting import measure, on_meta, strided
+from foresee.spaces.counting import Counts, measure, on_meta, strided
 from foresee.task import Task
 
 frugal = examples(20)

@@ -1,15 +1,13 @@
-"""The room's front: what is listed, how a space is got, how a candidate travels."""
+"""The room's front: what is listed, and what is imported when."""
 
 from __future__ import annotations
 
-import json
+import subprocess
+import sys
 
 import pytest
-import torch
 
 from foresee import spaces
-from foresee.errors import InputError, UnknownNameError
-from foresee.task import Task
 
 
 def test_names():
@@ -18,32 +16,32 @@ def test_names():
     assert spaces.spaces["nasbench201"] is spaces.NASBench201
 
 
-def test_own_is_the_function_though_it_is_a_file_too():
+def test_own_is_the_function_though_it_is_a_folder_too():
     from foresee.spaces.own import load, own
 
     assert spaces.own is own
     assert callable(load)
 
 
-def test_get():
-    space = spaces.get("nasbench201", cells=1)
-    assert spaces.get(space) is space
-    with pytest.raises(UnknownNameError, match="did you mean nasbench201"):
-        spaces.get("nasbench210")
-    with pytest.raises(InputError, match="wide"):
-        spaces.get("nasbench201", wide=3)
+def test_every_class_of_the_room_is_here_by_its_name():
+    for name in spaces.names():
+        kind = spaces.spaces[name]
+        assert getattr(spaces, kind.__name__) is kind
+        assert kind.__name__ in dir(spaces)
+    for name in ("Nothing", "nothing"):
+        with pytest.raises(AttributeError, match=f"no attribute '{name}'"):
+            getattr(spaces, name)
 
 
-def test_a_candidate_is_its_json_is_its_network(tmp_path):
-    space = spaces.get("nasbench201", channels=2, cells=1)
-    candidate = spaces.Candidate(space, space.named["ResNet"], Task((1, 8, 8), 3), {"weights_seed": 5, "params": 7})
-    path = tmp_path / "best.json"
-    path.write_text(json.dumps(candidate.to_json()))
-    again = spaces.Candidate.load(path)
-    x = torch.randn(2, 1, 8, 8)
-    torch.manual_seed(0)
-    before = torch.get_rng_state()
-    assert torch.equal(again.build()(x), candidate.build()(x))
-    assert not torch.equal(again.build(seed=6)(x), candidate.build()(x))
-    assert torch.equal(torch.get_rng_state(), before)
-    assert again.details == candidate.details
+def test_files_of_spaces_are_imported_when_a_space_is_asked_for():
+    code = """
+import sys
+import foresee.spaces
+from foresee.spaces import blocks, counting, get, own  # neither files nor functions are spaces
+
+before = "foresee.spaces.nasbench201" in sys.modules
+from foresee.spaces import NASBench201
+print(before, NASBench201().size)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["False", "15625"]

@@ -33,7 +33,8 @@ from foresee.scoring.cache import Cache
 from foresee.scoring.many import parsed, scored
 from foresee.scoring.settings import ScoringSettings
 from foresee.seeds import stream
-from foresee.spaces.base import Space, get
+from foresee.spaces.base import Space
+from foresee.spaces.find import get
 from foresee.task import Task
 
 #: label-free proxies that look at different things and want at most 16 samples: sizes, conditioning, curvature, patterns,

@@ -255,7 +255,7 @@ class Table:
         if text in self._places:
             return self._places[text]
         if self.space:
-            from foresee.spaces.base import get
+            from foresee.spaces.find import get
 
             written = str(get(self.space, **self.space_settings).parse(text))
             if written in self._places:
@@ -266,7 +266,7 @@ class Table:
         """The same table with every text parsed by its space, and written in the space's own form."""
         if not self.space:
             return self
-        from foresee.spaces.base import get
+        from foresee.spaces.find import get
 
         space = get(self.space, **self.space_settings)
         texts = tuple(str(space.parse(text)) for text in self.architectures)

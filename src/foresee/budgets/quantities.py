@@ -12,8 +12,8 @@ from foresee.budgets.clock import Clock
 from foresee.counting import stored_bytes
 from foresee.errors import UnknownNameError
 from foresee.quantities import format_quantity, format_seconds
-from foresee.spaces.base import Counts, Space
-from foresee.spaces.counting import on_meta
+from foresee.spaces.base import Space
+from foresee.spaces.counting import Counts, on_meta
 from foresee.task import Task
 
 

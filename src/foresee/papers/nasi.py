@@ -19,7 +19,7 @@ from foresee.papers.workshop import Asked, Coefficient, Measured, Workshop
 from foresee.scoring import score
 from foresee.scoring.scorer import Scorer
 from foresee.seeds import generator, stream
-from foresee.spaces.base import get as get_space
+from foresee.spaces.find import get as get_space
 
 SPACES = ("nasbench1shot1-s1", "nasbench1shot1-s2", "nasbench1shot1-s3")
 #: the networks looked at: 9 cells with 16 channels, the width of the benchmark's one-shot network; trained were 128

@@ -13,7 +13,8 @@ from html import escape
 from typing import Any
 
 from foresee.errors import InputError
-from foresee.spaces.base import Graph, Space, get
+from foresee.spaces.base import Graph, Space
+from foresee.spaces.find import get
 
 #: how many operation colours the page has; further operations start over and are told apart by their names
 COLOURS = 10

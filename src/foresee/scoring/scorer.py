@@ -25,8 +25,9 @@ from foresee.proxies.base import Proxy, Score
 from foresee.scoring.one import scores
 from foresee.scoring.settings import ScoringSettings
 from foresee.seeds import derive
-from foresee.spaces import base as spaces_base
-from foresee.spaces.base import Candidate, Space
+from foresee.spaces.base import Space
+from foresee.spaces.candidate import Candidate
+from foresee.spaces.find import get
 from foresee.task import Task
 
 #: proxies whose value the space's own formulas give, a thousand times quicker than building the network
@@ -106,7 +107,7 @@ class Scorer:
         settings = dict(self._space_settings)
         if ":" in self._space:
             settings.setdefault("task", self.task.to_json())  # an own space may build for a task: let it know which
-        return spaces_base.get(self._space, **settings)
+        return get(self._space, **settings)
 
     @cached_property
     def data(self) -> Data:

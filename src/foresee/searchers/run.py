@@ -12,7 +12,9 @@ from foresee.runs.folder import read
 from foresee.runs.record import CandidateRow, Record
 from foresee.searchers.settings import SearchSettings
 from foresee.seeds import derive
-from foresee.spaces.base import Candidate, Space, get
+from foresee.spaces.base import Space
+from foresee.spaces.candidate import Candidate
+from foresee.spaces.find import get
 from foresee.task import Task
 
 

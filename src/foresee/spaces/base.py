@@ -1,49 +1,29 @@
-"""What a space is, and how an architecture travels.
+"""What a space is.
 
 The life of an architecture: a space *samples* or *mutates* it, its text is stored, its *identity* decides whether it is
-new, its *counts* decide whether it may be scored, and `build` turns it into a network for a task. Architecture, JSON and
-network are three forms of one thing: `to_json`, `from_json`, `build`.
+new, its *counts* decide whether it may be scored, and `build` turns it into a network for a task. `find` gives a space by
+its name, `candidate` is an architecture that travels.
 """
 
 from __future__ import annotations
 
-import json
+import inspect
 import random
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, ClassVar, Generic, TypeVar
+
+from torch import nn
 
 from foresee.errors import InputError, UnsupportedError
-from foresee.registry import Registry, check_settings
+from foresee.registry import Registry
+from foresee.spaces.counting import Counts, measure
+from foresee.spaces.one_shot import OneShot
 from foresee.task import Task
 
-if TYPE_CHECKING:
-    from torch import nn
-
-    from foresee.spaces.one_shot import OneShot
-
 A = TypeVar("A")
-
-
-@dataclass(frozen=True)
-class Counts:
-    """What a network costs before it runs: exact parameters and multiply-accumulates of one sample.
-
-    MACs count convolutions, linear layers and matrix products only; FLOPs are two per MAC.
-    """
-
-    params: int
-    macs: int
-
-    @property
-    def flops(self) -> int:
-        """Floating-point operations: two per MAC."""
-        return 2 * self.macs
-
-    def __add__(self, other: Counts) -> Counts:
-        return Counts(self.params + other.params, self.macs + other.macs)
 
 
 @dataclass(frozen=True)
@@ -61,6 +41,9 @@ class Space(ABC, Generic[A]):
     `A` is the architecture: an immutable, hashable value whose `str` is the benchmark's own text form. Subclasses say
     how to sample, change, read and build one; everything else has a default. All randomness comes from the `rng` handed
     in. Sampling and mutating take at most a millisecond, counting at most five.
+
+    The settings of a space are the keyword-only arguments of its constructor, each kept as an attribute of its name: so
+    `get(space.reference, **space.settings())` is the space again, in any process.
     """
 
     #: registered name; settings that differ from the defaults are appended by `reference`
@@ -112,8 +95,6 @@ class Space(ABC, Generic[A]):
 
     def counts(self, architecture: A, task: Task) -> Counts:
         """Parameters and MACs. By default measured on the meta device, which is slow; spaces give formulas."""
-        from foresee.spaces.counting import measure
-
         return measure(lambda: self.build(architecture, task), task)
 
     def graph(self, architecture: A) -> list[Graph]:
@@ -134,9 +115,23 @@ class Space(ABC, Generic[A]):
         raise UnsupportedError(f"space {self.name} has no one-shot network")
 
     # -- the space itself -----------------------------------------------------------------------------------------------
+    @classmethod
+    def defaults(cls) -> dict[str, Any]:
+        """The settings of the space with their defaults: the keyword-only arguments of its constructor."""
+        return dict(_keywords(cls))
+
     def settings(self) -> dict[str, Any]:
-        """Settings that differ from the class's defaults, as plain JSON values."""
-        return {}
+        """Settings that differ from the defaults, as plain JSON values; each is an attribute of its own name."""
+        found = {}
+        for name, default in self.defaults().items():
+            if not hasattr(self, name):
+                raise InputError(
+                    f"space {self.name}: setting {name} is not kept as `self.{name}`, so the space cannot be made again"
+                )
+            value = _plain(getattr(self, name))
+            if value != _plain(default):
+                found[name] = value
+        return found
 
     @property
     def reference(self) -> str:
@@ -153,85 +148,25 @@ class Space(ABC, Generic[A]):
         }
 
 
+@cache
+def _keywords(kind: type[Space[Any]]) -> Mapping[str, Any]:
+    """Keyword-only arguments of a constructor; where it hands on others by `**`, those of the next class too."""
+    found: dict[str, Any] = {}
+    for owner in kind.__mro__:
+        if "__init__" not in vars(owner):
+            continue
+        taken = inspect.signature(vars(owner)["__init__"]).parameters.values()
+        found = {one.name: one.default for one in taken if one.kind is one.KEYWORD_ONLY} | found
+        if not any(one.kind is one.VAR_KEYWORD for one in taken):
+            break
+    return found
+
+
+def _plain(value: Any) -> Any:
+    """A setting as JSON has it."""
+    if isinstance(value, Task):
+        return value.to_json()
+    return [_plain(one) for one in value] if isinstance(value, tuple | list) else value
+
+
 spaces: Registry[type[Space[Any]]] = Registry("space", group="foresee.spaces", home="foresee.spaces")
-
-
-@dataclass(frozen=True)
-class Candidate:
-    """An architecture with its space and task: what a run finds, and what builds a network anywhere.
-
-    `details` holds what is known about it (scores, counts, id, seed); it does not enter equality.
-    """
-
-    space: Space[Any]
-    architecture: Any
-    task: Task
-    details: Mapping[str, Any] = field(default_factory=dict, compare=False)
-
-    def build(self, seed: int | None = None) -> nn.Module:
-        """The network, with the weights it had when it was scored (or those of `seed`); global random state is kept."""
-        import torch
-
-        chosen = self.details.get("weights_seed") if seed is None else seed
-        with torch.random.fork_rng(devices=[]):
-            if chosen is not None:
-                torch.manual_seed(chosen)
-            return self.space.build(self.architecture, self.task)
-
-    def to_json(self) -> dict[str, Any]:
-        """Plain form; `Candidate.from_json` and `load` read it back."""
-        return {**self.space.to_json(self.architecture, self.task), **self.details}
-
-    @classmethod
-    def from_json(cls, plain: Any, *, space: Space[Any] | None = None) -> Candidate:
-        """Inverse of `to_json`, checked at the door; `space` saves looking it up by its reference."""
-        if not isinstance(plain, dict):
-            raise InputError(f"candidate: expected an object, got {type(plain).__name__}")
-        missing = {"space", "architecture", "task"} - plain.keys()
-        if missing:
-            raise InputError(f"candidate: {', '.join(sorted(missing))} missing")
-        settings = plain.get("settings", {})
-        if not isinstance(settings, dict):
-            raise InputError(f"candidate: settings must be an object, got {settings!r}")
-        space = space or get(str(plain["space"]), **settings)
-        details = {
-            key: value for key, value in plain.items() if key not in {"space", "settings", "architecture", "task"}
-        }
-        return cls(space, space.parse(str(plain["architecture"])), Task.from_json(plain["task"]), details)
-
-    @classmethod
-    def load(cls, path: str | Path) -> Candidate:
-        """Read a `best.json` (or any file `to_json` wrote)."""
-        try:
-            plain = json.loads(Path(path).read_text(encoding="utf-8"))
-        except OSError as error:
-            raise InputError(f"{path}: {error.strerror or error}") from error
-        except ValueError as error:
-            raise InputError(f"{path}: not a JSON file ({error})") from error
-        return cls.from_json(plain)
-
-
-def get(reference: str | Space[Any], **settings: Any) -> Space[Any]:
-    """A space by registered name (`nasbench201`), by `module:function` or `file.py:function` (an own space), or itself."""
-    if isinstance(reference, Space):
-        return reference
-    if ":" in reference:
-        from foresee.spaces.own import load
-
-        return load(reference, **settings)
-    kind = spaces[reference]
-    check_settings(f"space {reference}", kind, settings)
-    try:
-        return kind(**settings)
-    except TypeError as error:
-        raise InputError(f"space {reference}: {error}") from error
-
-
-def build(source: str | Path | dict[str, Any] | Candidate, *, seed: int | None = None) -> nn.Module:
-    """The network of a `best.json`, of a run folder that holds one, of its parsed JSON, or of a candidate."""
-    if isinstance(source, Candidate):
-        return source.build(seed)
-    if isinstance(source, dict):
-        return Candidate.from_json(source).build(seed)
-    path = Path(source)
-    return Candidate.load(path / "best.json" if path.is_dir() else path).build(seed)

@@ -37,6 +37,11 @@ def avg_pool_3x3() -> nn.AvgPool2d:
     return nn.AvgPool2d(3, stride=1, padding=1, count_include_pad=False)
 
 
+def global_average() -> nn.Sequential:
+    """(B, C, H, W) to the mean of each channel, (B, C)."""
+    return nn.Sequential(nn.AdaptiveAvgPool2d(1), nn.Flatten(1))
+
+
 class Reduction(nn.Module):
     """Residual block that halves the map: two ReLU-conv3x3-BN beside a 2x2 average pool with a bare 1x1 convolution.
 

@@ -13,17 +13,38 @@ parameters or nothing. `size` is always the height and width of the *output*.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from typing import TypeVar
 
 import torch
 from torch import nn
 
+from foresee.counting import count_macs, count_params
 from foresee.errors import ForeseeError, InputError
-from foresee.spaces.base import Counts
 from foresee.task import Task
 
 T = TypeVar("T")
 Size = tuple[int, int]
+
+
+@dataclass(frozen=True)
+class Counts:
+    """What a network costs before it runs: exact parameters and multiply-accumulates of one sample.
+
+    MACs count convolutions, linear layers and matrix products only; FLOPs are two per MAC.
+    """
+
+    params: int
+    macs: int
+
+    @property
+    def flops(self) -> int:
+        """Floating-point operations: two per MAC."""
+        return 2 * self.macs
+
+    def __add__(self, other: Counts) -> Counts:
+        return Counts(self.params + other.params, self.macs + other.macs)
+
 
 NOTHING = Counts(0, 0)
 
@@ -103,8 +124,6 @@ def on_meta(make: Callable[[], T]) -> T:
 
 def measure(build: Callable[[], nn.Module], task: Task) -> Counts:
     """Exact counts of the network `build` makes, by building it and sending one sample through it. Slow: an oracle."""
-    from foresee.counting import count_macs, count_params
-
     network = on_meta(build)
     try:
         macs = count_macs(network, task.example())

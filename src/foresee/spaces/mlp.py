@@ -17,13 +17,13 @@ import random
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from torch import Tensor, nn
 
 from foresee.errors import InputError
 from foresee.spaces import counting
-from foresee.spaces.base import Counts, Graph, Space, spaces
+from foresee.spaces.base import Graph, Space, spaces
+from foresee.spaces.counting import Counts
 from foresee.task import Task
 
 WIDTHS = tuple(range(2, 49, 2))
@@ -102,11 +102,6 @@ class MLP(Space[Architecture]):
                     f"space {self.name}: {key} {list(values)}, expected ascending whole numbers of at least {least}"
                 )
         self.widths, self.depths = tuple(widths), tuple(depths)
-
-    def settings(self) -> dict[str, Any]:
-        """Settings that differ from the experiment's."""
-        plain = {"widths": WIDTHS, "depths": DEPTHS}
-        return {key: list(getattr(self, key)) for key, default in plain.items() if getattr(self, key) != default}
 
     # -- the set ------------------------------------------------------------------------------------------------------
     def sample(self, rng: random.Random) -> Architecture:

@@ -21,6 +21,7 @@ import torch
 from torch import Tensor, nn
 
 from foresee.errors import InputError
+from foresee.spaces.partial import make_bypass, partially
 
 A = TypeVar("A")
 Weights = Mapping[str, Tensor]
@@ -107,22 +108,20 @@ class Mixed(nn.Module):
     """A weighted sum of options; options of weight exactly zero are not computed.
 
     With `partial = k > 1`, only the first 1/k of the channels pass through the options; the rest goes by (pooled 2x2 where
-    the options have a stride) and the channels are shuffled (PC-DARTS).
+    the options have a stride) and the channels are shuffled (see `partial`).
     """
 
     def __init__(self, options: Mapping[str, nn.Module], *, partial: int = 1, stride: int = 1) -> None:
         super().__init__()
         self.options = nn.ModuleDict(options)
         self.partial = partial
-        self.bypass: nn.Module = nn.MaxPool2d(2, 2, ceil_mode=True) if stride == 2 else nn.Identity()
+        self.bypass = make_bypass(stride)
 
     def forward(self, x: Tensor, weights: Tensor) -> Tensor:
         """(B, C, H, W) and a weight per option to the sum."""
         if self.partial == 1:
             return self._sum(x, weights)
-        kept = x.shape[1] // self.partial
-        mixed = self._sum(x[:, :kept], weights)
-        return shuffle(torch.cat([mixed, self.bypass(x[:, kept:])], 1), self.partial)
+        return partially(lambda first: self._sum(first, weights), self.bypass, x, self.partial)
 
     def _sum(self, x: Tensor, weights: Tensor) -> Tensor:
         total: Tensor | None = None
@@ -158,12 +157,6 @@ def straight_through(
     return drawn
 
 
-def shuffle(x: Tensor, groups: int) -> Tensor:
-    """Channel shuffle: (B, groups x n, H, W) read as (groups, n) and written as (n, groups)."""
-    b, c, h, w = x.shape
-    return x.view(b, groups, c // groups, h, w).transpose(1, 2).reshape(b, c, h, w)
-
-
 def share(network: nn.Module, sources: Mapping[str, Tensor]) -> nn.Module:
     """Let each named parameter and buffer of `network` lie in a source's storage (the whole tensor or a view of it).
 
@@ -172,7 +165,7 @@ def share(network: nn.Module, sources: Mapping[str, Tensor]) -> nn.Module:
         sources: name in `network` -> tensor of the one-shot network, already sliced to shape.
     """
     owners = dict(network.named_modules())
-    for name, tensor in [*network.named_parameters(), *network.named_buffers()]:
+    for name, tensor in tensors(network).items():
         if name not in sources:
             raise InputError(f"no source for {name}")
         source = sources[name]
@@ -187,6 +180,24 @@ def share(network: nn.Module, sources: Mapping[str, Tensor]) -> nn.Module:
                 leaf, source.detach(), persistent=leaf not in owners[path]._non_persistent_buffers_set
             )
     return network
+
+
+def share_corners(network: nn.Module, whole: nn.Module) -> nn.Module:
+    """Let each tensor of `network` be the first rows and columns of the tensor of the same name in `whole`."""
+    held = tensors(whole)
+    return share(network, {name: held[name][tuple(map(slice, mine.shape))] for name, mine in tensors(network).items()})
+
+
+def tensors(module: nn.Module) -> dict[str, Tensor]:
+    """Parameters and buffers by name."""
+    return dict([*module.named_parameters(), *module.named_buffers()])
+
+
+def check_vectors(weights: Weights) -> None:
+    """Refuse weights that are not one vector for each choice."""
+    for name, vector in weights.items():
+        if vector.ndim != 1:
+            raise InputError(f"weights of {name}: shape {tuple(vector.shape)}, expected one vector")
 
 
 def one_hot(index: int, size: int) -> Tensor:

@@ -13,15 +13,15 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import torch
 from torch import Tensor, nn
 
 from foresee.errors import InputError, UnknownNameError
 from foresee.spaces import counting
-from foresee.spaces.base import Counts, Graph, Space, spaces
+from foresee.spaces.base import Graph, Space, spaces
 from foresee.spaces.blocks import image_shape
+from foresee.spaces.counting import Counts
 from foresee.spaces.darts import operations
 from foresee.spaces.darts.cells import EDGES, NODES, Edge, normal_form
 from foresee.spaces.darts.counts import count_inputs, count_stem
@@ -149,11 +149,6 @@ class RobNet(Space[Architecture]):
     def __init__(self, *, channels: int = 36, layers: int = 20, network: str = "cifar", shared: bool = False) -> None:
         self.form = Form(channels, layers, network)
         self.channels, self.layers, self.network, self.shared = channels, layers, network, bool(shared)
-
-    def settings(self) -> dict[str, Any]:
-        """Settings that differ from the published networks'."""
-        plain = {"channels": 36, "layers": 20, "network": "cifar", "shared": False}
-        return {key: getattr(self, key) for key, default in plain.items() if getattr(self, key) != default}
 
     # -- the set ------------------------------------------------------------------------------------------------------
     def sample(self, rng: random.Random) -> Architecture:

@@ -23,7 +23,8 @@ from torch import Tensor
 from foresee.batch import Inputs
 from foresee.errors import InputError
 from foresee.seeds import generator, stream
-from foresee.spaces.base import Candidate, Space
+from foresee.spaces.base import Space
+from foresee.spaces.candidate import Candidate
 from foresee.spaces.counting import measure
 from foresee.task import Task
 

@@ -12,7 +12,7 @@ from torch.utils.flop_counter import FlopCounterMode
 from foresee.errors import InputError
 from foresee.seeds import generator, stream
 from foresee.spaces.autoformer import Architecture, AutoFormerTiny
-from foresee.spaces.autoformer.supernet import PrefixLinear, PrefixNorm, mask
+from foresee.spaces.autoformer.prefix import PrefixLinear, PrefixNorm, mask
 from foresee.spaces.one_shot import straight_through
 from foresee.task import Task
 

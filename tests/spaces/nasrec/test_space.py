@@ -10,8 +10,7 @@ import torch
 
 from foresee.errors import InputError
 from foresee.seeds import generator, stream
-from foresee.spaces import get
-from foresee.spaces.base import Candidate
+from foresee.spaces import Candidate, get
 from foresee.spaces.nasrec import NASRecFull, NASRecSmall, criteo_task
 from foresee.spaces.nasrec.space import subsets
 from foresee.testing.spaces import SpaceSuite

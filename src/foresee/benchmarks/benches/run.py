@@ -30,7 +30,8 @@ from foresee.scoring.cache import Cache
 from foresee.scoring.many import asked_settings, parsed, scored
 from foresee.scoring.settings import ScoringSettings
 from foresee.seeds import derive
-from foresee.spaces.base import Space, get
+from foresee.spaces.base import Space
+from foresee.spaces.find import get
 from foresee.statistics import TOP, correlate
 from foresee.task import Task
 

@@ -137,7 +137,7 @@ def _nasbench1shot1_space(file: File) -> str:
 
 
 def _nasbench1shot1(file: File) -> Iterable[str]:
-    from foresee.spaces.base import get
+    from foresee.spaces.find import get
 
     space = get(_nasbench1shot1_space(file), loose_ends="listed")
     rows = zip(file.columns["adj7x7"], file.columns["ops"], strict=True)

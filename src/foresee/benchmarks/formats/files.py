@@ -43,7 +43,7 @@ def load(
         trust_pickle: read a benchmark's pickle, in a process of its own.
     """
     if space is not None:
-        from foresee.spaces.base import get
+        from foresee.spaces.find import get
 
         get(space)  # a misspelt name is found before a large file is read
     file = File(Path(path))

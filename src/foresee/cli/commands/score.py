@@ -65,8 +65,7 @@ def score(
 def _network_of(space: str, architecture: str | None, settings: dict[str, Any]) -> tuple[Any, str]:
     """A factory of one network and no text, or no factory and the text of an architecture of a space."""
     from foresee.seeds import stream
-    from foresee.spaces import base
-    from foresee.spaces.own import load_object
+    from foresee.spaces import get, load_object
 
     if ":" in space:
         made = load_object(space)
@@ -74,7 +73,7 @@ def _network_of(space: str, architecture: str | None, settings: dict[str, Any]) 
             if architecture is not None:
                 raise InputError(f"{space} makes one network and has no choices: leave the architecture out")
             return made, ""
-    found = base.get(space, **settings)
+    found = get(space, **settings)
     return None, str(found.parse(architecture) if architecture else found.sample(stream(0, "sample")))
 
 

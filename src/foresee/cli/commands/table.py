@@ -88,7 +88,7 @@ def predict(
         )
     from foresee.benchmarks.formats import nasbench301
     from foresee.seeds import stream
-    from foresee.spaces.base import get
+    from foresee.spaces import get
 
     if architectures is not None:
         texts = [line for line in _lines(architectures) if line.strip()]

@@ -7,7 +7,7 @@ from functools import lru_cache
 from foresee.spaces import counting
 from foresee.spaces.autoformer.architecture import Architecture
 from foresee.spaces.autoformer.network import Form, grid
-from foresee.spaces.base import Counts
+from foresee.spaces.counting import Counts
 from foresee.task import Task
 
 

@@ -3,7 +3,7 @@
 Choices: `embed` and `depth` for the whole network, `i.mlp` and `i.heads` for layer i (from 0). A path slices: its output is
 that of the inherited network, and so is its cost. In a mixture
 
-- widths (`embed`), heads and hidden layers are weighted sums of 0/1 masks on the first features (see `supernet`); the mask
+- widths (`embed`), heads and hidden layers are weighted sums of 0/1 masks on the first features (see `prefix`); the mask
   of a hidden layer runs over all pairs of a width and a ratio, weighted by the product of both weights;
 - `depth` gates: what a layer adds is multiplied by the summed weight of the depths that reach it.
 """
@@ -17,9 +17,9 @@ from torch import Tensor
 from foresee.errors import InputError
 from foresee.spaces.autoformer.architecture import Architecture
 from foresee.spaces.autoformer.network import Form, Network
-from foresee.spaces.autoformer.supernet import Sizes, Supernet, Use
+from foresee.spaces.autoformer.prefix import PrefixNetwork, Sizes, Use
 from foresee.spaces.counting import on_meta
-from foresee.spaces.one_shot import Choice, OneShot, Weights, is_zero, one_hot, share
+from foresee.spaces.one_shot import Choice, OneShot, Weights, is_zero, one_hot, share_corners
 from foresee.task import Task
 
 
@@ -44,7 +44,7 @@ class AutoFormerOneShot(OneShot[Architecture]):
         super().__init__([Choice("embed", texts["embed"]), Choice("depth", texts["depth"]), *layers])
         self.task, self.form = task, form
         self.greatest = Architecture(embed, (most["mlp"],) * depth, (int(most["heads"]),) * depth)
-        self.network = Supernet(self.greatest, task, form)
+        self.network = PrefixNetwork(self.greatest, task, form)
 
     # -- evaluation ---------------------------------------------------------------------------------------------------
     def stages(self, x: Tensor) -> list[Tensor]:
@@ -130,7 +130,5 @@ class AutoFormerOneShot(OneShot[Architecture]):
             if size > limit:
                 raise InputError(f"{architecture}: {what} {size}, the supernet has {limit}")
         alone = on_meta(lambda: Network(architecture, self.task, self.form))
-        mine = {**dict(self.network.named_parameters()), **dict(self.network.named_buffers())}
-        theirs = [*alone.named_parameters(), *alone.named_buffers()]
-        share(alone, {name: mine[name][tuple(map(slice, tensor.shape))] for name, tensor in theirs})
+        share_corners(alone, self.network)
         return alone.train(self.training)

@@ -6,12 +6,14 @@ import random
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
+from foresee.checks import whole
 from foresee.errors import InputError, UnknownNameError
 from foresee.spaces.autoformer import counts, named
 from foresee.spaces.autoformer.architecture import Architecture, parse
 from foresee.spaces.autoformer.network import Form, Network, grid
 from foresee.spaces.autoformer.one_shot import AutoFormerOneShot
-from foresee.spaces.base import Counts, Graph, Space, spaces
+from foresee.spaces.base import Graph, Space, spaces
+from foresee.spaces.counting import Counts
 from foresee.task import Task
 
 IMAGENET = Task((3, 224, 224), 1000)
@@ -43,7 +45,7 @@ class AutoFormer(Space[Architecture]):
     #: the sizes of the published space
     published: ClassVar[Mapping[str, tuple[float, ...]]]
     #: width of the published supernet
-    supernet: ClassVar[int]
+    supernet_width: ClassVar[int]
     _named: ClassVar[Mapping[str, Architecture]]
 
     def __init__(
@@ -60,20 +62,26 @@ class AutoFormer(Space[Architecture]):
         mutation: str = "single",
     ) -> None:
         for key, value in (("patch", patch), ("head_dim", head_dim), ("reach", reach)):
-            if not isinstance(value, int) or isinstance(value, bool) or value < 1:
-                raise InputError(f"space {self.name}: {key} {value!r}, expected a whole number of at least 1")
+            whole(key, value, of=f"space {self.name}")
         if not isinstance(drop_path, int | float) or not 0 <= drop_path < 1:
             raise InputError(f"space {self.name}: drop_path {drop_path!r}, expected a probability below 1")
         if mutation not in MUTATIONS:
             raise UnknownNameError(f"mutation of space {self.name}", str(mutation), MUTATIONS)
+        self.patch, self.head_dim, self.reach, self.drop_path = patch, head_dim, reach, drop_path
         self.form, self.mutation = Form(patch, head_dim, reach, drop_path), mutation
-        given = {"embed": embed, "mlp": mlp, "heads": heads, "depth": depth}
-        self.options = {
-            key: self.published[key] if values is None else self._checked(key, values) for key, values in given.items()
-        }
+        self.embed, self.mlp = self._checked("embed", embed), self._checked("mlp", mlp)
+        self.heads, self.depth = self._checked("heads", heads), self._checked("depth", depth)
+        self.options = {"embed": self.embed, "mlp": self.mlp, "heads": self.heads, "depth": self.depth}
 
-    def _checked(self, key: str, values: Sequence[float]) -> tuple[float, ...]:
-        """A setting's sizes, ascending."""
+    @classmethod
+    def defaults(cls) -> dict[str, Any]:
+        """Sizes that are not given are the published ones."""
+        return {**super().defaults(), **cls.published}
+
+    def _checked(self, key: str, values: Sequence[float] | None) -> tuple[float, ...]:
+        """A setting's sizes, ascending; None stands for the published ones."""
+        if values is None:
+            return self.published[key]
         kinds = (int, float) if key == "mlp" else (int,)
         if (
             not isinstance(values, Sequence)
@@ -84,17 +92,6 @@ class AutoFormer(Space[Architecture]):
             wanted = "numbers above 0" if key == "mlp" else "whole numbers of at least 1"
             raise InputError(f"space {self.name}: {key} {values!r}, expected a list of different {wanted}")
         return tuple(sorted(float(value) if key == "mlp" else value for value in values))
-
-    def settings(self) -> dict[str, Any]:
-        """Settings that differ from the published space."""
-        sizes = {key: list(values) for key, values in self.options.items() if values != self.published[key]}
-        plain = Form()
-        form = {
-            key: getattr(self.form, key)
-            for key in ("patch", "head_dim", "reach", "drop_path")
-            if getattr(self.form, key) != getattr(plain, key)
-        }
-        return {**sizes, **form, **({} if self.mutation == "single" else {"mutation": self.mutation})}
 
     # -- the set ------------------------------------------------------------------------------------------------------
     def sample(self, rng: random.Random) -> Architecture:
@@ -215,7 +212,7 @@ class AutoFormer(Space[Architecture]):
         """The weight-slicing supernet; `embed` sets its width (published: 256, 448, 640; else the greatest to choose)."""
         grid(task, self.form)
         most = int(max(self.options["embed"]))
-        embed = self.supernet if self.options["embed"] == self.published["embed"] else most
+        embed = self.supernet_width if self.options["embed"] == self.published["embed"] else most
         return AutoFormerOneShot(self.options, task, self.form, **{"embed": embed, **options})
 
 
@@ -231,7 +228,7 @@ class AutoFormerTiny(AutoFormer):
         "heads": (3, 4),
         "depth": (12, 13, 14),
     }
-    supernet = 256
+    supernet_width = 256
     _named = named.TINY
 
 
@@ -247,7 +244,7 @@ class AutoFormerSmall(AutoFormer):
         "heads": (5, 6, 7),
         "depth": (12, 13, 14),
     }
-    supernet = 448
+    supernet_width = 448
     _named = named.SMALL
 
 
@@ -266,5 +263,5 @@ class AutoFormerBase(AutoFormer):
         "heads": (9, 10),
         "depth": (14, 15, 16),
     }
-    supernet = 640
+    supernet_width = 640
     _named = named.BASE

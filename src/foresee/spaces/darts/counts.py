@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from foresee.spaces import counting
-from foresee.spaces.base import Counts
 from foresee.spaces.blocks import image_shape
-from foresee.spaces.counting import Size
+from foresee.spaces.counting import Counts, Size
 from foresee.spaces.darts import operations
 from foresee.spaces.darts.cells import Architecture
 from foresee.spaces.darts.network import Form, Place, plan

@@ -6,19 +6,20 @@ stand-alone networks, one-shot networks and RobNets; what differs is how a cell 
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 import torch
 from torch import Tensor, nn
 
+from foresee.checks import whole
 from foresee.errors import InputError, UnknownNameError, UnsupportedError
-from foresee.spaces.blocks import image_shape
+from foresee.spaces.blocks import global_average, image_shape
 from foresee.spaces.counting import Size
 from foresee.spaces.darts import operations
 from foresee.spaces.darts.cells import KINDS, Architecture, Cell, reaching
-from foresee.spaces.one_shot import shuffle
+from foresee.spaces.partial import Partial
+from foresee.spaces.staged import Staged
 from foresee.task import Task
 
 NETWORKS = ("cifar", "imagenet")
@@ -50,9 +51,7 @@ class Form:
 
     def __post_init__(self) -> None:
         for key in ("channels", "layers", "partial"):
-            value = getattr(self, key)
-            if not isinstance(value, int) or isinstance(value, bool) or value < 1:
-                raise InputError(f"{key} {value!r}: expected a whole number of at least 1")
+            whole(key, getattr(self, key))
         if self.network not in NETWORKS:
             raise UnknownNameError("network of DARTS cells", str(self.network), NETWORKS)
         if not isinstance(self.drop_path, int | float) or not 0 <= self.drop_path < 1:
@@ -126,20 +125,6 @@ class DropPath(nn.Module):
     def extra_repr(self) -> str:
         """Shown by `print`."""
         return f"probability={self.probability}"
-
-
-class Partial(nn.Module):
-    """An operation on the first 1/k of the channels; the others go by, pooled where it has a stride; then a shuffle."""
-
-    def __init__(self, op: nn.Module, partial: int, stride: int) -> None:
-        super().__init__()
-        self.op, self.partial = op, partial
-        self.bypass: nn.Module = nn.MaxPool2d(2, 2, ceil_mode=True) if stride == 2 else nn.Identity()
-
-    def forward(self, x: Tensor) -> Tensor:
-        """(B, C, H, W) to (B, C, ceil(H/stride), ceil(W/stride))."""
-        kept = x.shape[1] // self.partial
-        return shuffle(torch.cat([self.op(x[:, :kept]), self.bypass(x[:, kept:])], 1), self.partial)
 
 
 class BuiltCell(nn.Module):
@@ -231,7 +216,7 @@ def stem(inputs: int, form: Form) -> nn.ModuleList:
     return nn.ModuleList([first, nn.Sequential(nn.ReLU(), conv, nn.BatchNorm2d(width))])
 
 
-class Network(nn.Module):
+class Network(Staged):
     """The frame around cells.
 
     Args:
@@ -259,10 +244,10 @@ class Network(nn.Module):
         if form.auxiliary:
             _check_auxiliary((size[0], size[1]), form)
             self.auxiliary = AuxiliaryHead(outputs[0], task.outputs, form.network)
-        self.pool = nn.Sequential(nn.AdaptiveAvgPool2d(1), nn.Flatten(1))
+        self.pool = global_average()
         self.classifier = nn.Linear(outputs[1], task.outputs)
 
-    def _flow(self, x: Tensor) -> Iterator[Tensor]:
+    def flow(self, x: Tensor) -> Iterator[Tensor]:
         """Outputs of the stem's parts, then of each cell."""
         before = last = x
         for part in self.stem:
@@ -276,25 +261,12 @@ class Network(nn.Module):
             before, last = last, cell(before, last)
             yield last
 
-    def stages(self, x: Tensor) -> list[Tensor]:
-        """Output of each part of the stem, then of each cell."""
-        return list(self._flow(x))
-
-    def pre_gap(self, x: Tensor) -> Tensor:
-        """The map before global pooling."""
-        return deque(self._flow(x), maxlen=1).pop()
-
-    def forward(self, x: Tensor) -> Tensor:
-        """(B, channels, H, W) to logits (B, outputs)."""
-        logits: Tensor = self.classifier(self.pool(self.pre_gap(x)))
-        return logits
-
     def forward_with_auxiliary(self, x: Tensor) -> tuple[Tensor, Tensor]:
         """The logits, and those of the auxiliary head, for training."""
         if self.auxiliary is None:
             raise UnsupportedError("the network has no auxiliary head: build it from a space with auxiliary=True")
         last = side = x
-        for number, last in enumerate(self._flow(x), -len(self.stem)):
+        for number, last in enumerate(self.flow(x), -len(self.stem)):
             if number == self.tap:
                 side = self.auxiliary(last)
         return self.classifier(self.pool(last)), side

@@ -17,7 +17,7 @@ from foresee.errors import InputError
 from foresee.spaces.darts import network, operations
 from foresee.spaces.darts.cells import EDGES, KINDS, NODES, OPS, Architecture, Cell, discretise, within
 from foresee.spaces.darts.network import Form, Place
-from foresee.spaces.one_shot import Choice, Mixed, OneShot, Weights, is_zero, one_hot, share
+from foresee.spaces.one_shot import Choice, Mixed, OneShot, Weights, check_vectors, is_zero, one_hot, share, tensors
 from foresee.task import Task
 
 #: what a node adds up: (input, weights of the operations on that edge, weight of the edge or None for 1)
@@ -90,10 +90,10 @@ class CellOneShot(OneShot[Architecture]):
         self._check(architecture)
         with torch.device("meta"):
             alone = network.build(architecture, self.task, self.form)
-        mine = dict([*self.network.named_parameters(), *self.network.named_buffers()])
+        mine = tensors(self.network)
         kinds = [cell.kind for cell in self.network.cells if isinstance(cell, MixedCell)]
         sources = {}
-        for name in dict([*alone.named_parameters(), *alone.named_buffers()]):
+        for name in tensors(alone):
             match = re.fullmatch(r"cells\.(\d+)\.edges\.(\d+)\.(?:op\.)?(.+)", name) if ".edges." in name else None
             if match is None:
                 sources[name] = mine[name]
@@ -146,9 +146,7 @@ class DARTSOneShot(CellOneShot):
 
     def mix(self, weights: Weights) -> DARTSOneShot:
         """Evaluate with these weights from now on: one vector for each choice."""
-        for name, vector in weights.items():
-            if vector.ndim != 1:
-                raise InputError(f"weights of {name}: shape {tuple(vector.shape)}, expected one vector")
+        check_vectors(weights)
         super().mix(weights)
         return self
 

@@ -14,8 +14,7 @@ from torch.nn import functional as F
 
 from foresee.errors import UnknownNameError
 from foresee.spaces import counting
-from foresee.spaces.base import Counts
-from foresee.spaces.counting import Size
+from foresee.spaces.counting import Counts, Size
 from foresee.spaces.darts.cells import OLDER_OPS, OPS
 
 

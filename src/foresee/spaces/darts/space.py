@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 from foresee.errors import UnknownNameError
-from foresee.spaces.base import Counts, Graph, Space, spaces
+from foresee.spaces.base import Graph, Space, spaces
+from foresee.spaces.counting import Counts
 from foresee.spaces.darts import counts, network, text
 from foresee.spaces.darts.cells import EDGES, KINDS, NODES, OPS, Architecture, Cell, Edge, discretise, within
 from foresee.spaces.darts.named import NAMED
@@ -41,15 +42,6 @@ class DARTS(Space[Architecture]):
 
     SAMPLINGS: ClassVar[tuple[str, ...]] = ("uniform", "published_hnas")
     MUTATIONS: ClassVar[tuple[str, ...]] = ("single", "published_nes")
-    _PLAIN: ClassVar[dict[str, Any]] = {
-        "channels": 36,
-        "layers": 20,
-        "network": "cifar",
-        "auxiliary": False,
-        "drop_path": 0.0,
-        "sampling": "uniform",
-        "mutation": "single",
-    }
 
     def __init__(
         self,
@@ -72,10 +64,6 @@ class DARTS(Space[Architecture]):
         self.auxiliary, self.drop_path = bool(auxiliary), drop_path
         self.sampling, self.mutation = sampling, mutation
         self.form = Form(channels, layers, network, self.auxiliary, self.drop_path)
-
-    def settings(self) -> dict[str, Any]:
-        """Settings that differ from the paper's CIFAR-10 networks."""
-        return {key: getattr(self, key) for key, plain in self._PLAIN.items() if getattr(self, key) != plain}
 
     # -- the set ------------------------------------------------------------------------------------------------------
     def sample(self, rng: random.Random) -> Architecture:

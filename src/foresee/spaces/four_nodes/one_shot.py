@@ -14,9 +14,9 @@ from typing import Protocol, TypeVar
 import torch
 from torch import Tensor, nn
 
-from foresee.errors import InputError
 from foresee.spaces.four_nodes.cell import EDGES, EDGES_INTO
-from foresee.spaces.one_shot import Choice, Mixed, OneShot, Weights, chosen, one_hot, share
+from foresee.spaces.one_shot import Choice, Mixed, OneShot, Weights, check_vectors, chosen, one_hot, share, tensors
+from foresee.spaces.staged import Staged
 from foresee.task import Task
 
 
@@ -69,7 +69,7 @@ class CellOneShot(OneShot[A]):
     A subclass sets `network`, whose cells are `MixedCell`s with the names that stand-alone networks have.
     """
 
-    network: nn.Module
+    network: Staged
 
     def __init__(self, task: Task, ops: Sequence[str]) -> None:
         super().__init__([Choice(f"{target}.{source}", tuple(ops)) for source, target in EDGES])
@@ -86,9 +86,7 @@ class CellOneShot(OneShot[A]):
     # -- what is evaluated --------------------------------------------------------------------------------------------
     def mix(self, weights: Weights) -> CellOneShot[A]:
         """Evaluate with these weights from now on: one vector for each edge."""
-        for name, vector in weights.items():
-            if vector.ndim != 1:
-                raise InputError(f"weights of {name}: shape {tuple(vector.shape)}, expected one vector")
+        check_vectors(weights)
         super().mix(weights)
         return self
 
@@ -103,13 +101,11 @@ class CellOneShot(OneShot[A]):
 
     def stages(self, x: Tensor) -> list[Tensor]:
         """Output of the stem, then of each cell and reduction."""
-        maps: list[Tensor] = self.network.stages(x)  # type: ignore[operator]
-        return maps
+        return self.network.stages(x)
 
     def pre_gap(self, x: Tensor) -> Tensor:
         """The map before global pooling."""
-        out: Tensor = self.network.pre_gap(x)  # type: ignore[operator]
-        return out
+        return self.network.pre_gap(x)
 
     # -- weights and architectures ------------------------------------------------------------------------------------
     def path(self, architecture: A) -> dict[str, Tensor]:
@@ -127,11 +123,8 @@ class CellOneShot(OneShot[A]):
         """The stand-alone network; each of its parameters and buffers is one of this network's."""
         with torch.device("meta"):
             alone = self.stand_alone(architecture)
-        mine = dict([*self.network.named_parameters(), *self.network.named_buffers()])
-        sources = {
-            name: mine[_source(name, architecture.ops)]
-            for name, _ in [*alone.named_parameters(), *alone.named_buffers()]
-        }
+        mine = tensors(self.network)
+        sources = {name: mine[_source(name, architecture.ops)] for name in tensors(alone)}
         return share(alone, sources).train(self.training)
 
 

@@ -8,16 +8,17 @@ are concatenated there; every edge that leaves the cell's input has its own 1x1 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
 
 import torch
 from torch import Tensor, nn
 
 from foresee.spaces import counting
-from foresee.spaces.base import Counts
-from foresee.spaces.blocks import image_shape
+from foresee.spaces.blocks import global_average, image_shape
+from foresee.spaces.counting import Counts
 from foresee.spaces.nasbench101.cell import Architecture
+from foresee.spaces.staged import Staged, through
 from foresee.task import Task
 
 #: torch's momentum (the share of the new batch); TensorFlow writes the same as 0.997
@@ -104,7 +105,7 @@ class Cell(nn.Module):
         return total
 
 
-class Network(nn.Module):
+class Network(Staged):
     """The whole network; `layers` holds cells and the pools between stacks in order."""
 
     def __init__(self, cell: Architecture, task: Task, channels: int, stacks: int, cells: int, variant: str) -> None:
@@ -121,25 +122,13 @@ class Network(nn.Module):
             for _ in range(cells):
                 self.layers.append(Cell(cell.normal, width, wide, momentum=momentum))
                 width = wide
-        self.pool = nn.Sequential(nn.AdaptiveAvgPool2d(1), nn.Flatten(1))
+        self.pool = global_average()
         self.classifier = nn.Linear(width, task.outputs)
         initialise(self, variant)
 
-    def stages(self, x: Tensor) -> list[Tensor]:
-        """Output of the stem, then of each cell and pool."""
-        maps: list[Tensor] = [self.stem(x)]
-        for layer in self.layers:
-            maps.append(layer(maps[-1]))
-        return maps
-
-    def pre_gap(self, x: Tensor) -> Tensor:
-        """The map before global pooling."""
-        return self.stages(x)[-1]
-
-    def forward(self, x: Tensor) -> Tensor:
-        """(B, channels, H, W) to logits (B, outputs)."""
-        logits: Tensor = self.classifier(self.pool(self.pre_gap(x)))
-        return logits
+    def flow(self, x: Tensor) -> Iterator[Tensor]:
+        """Outputs of the stem, then of each cell and pool."""
+        return through((self.stem, *self.layers), x)
 
 
 def initialise(network: nn.Module, variant: str) -> None:

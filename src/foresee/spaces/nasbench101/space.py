@@ -16,8 +16,10 @@ import random
 from collections.abc import Iterator, Mapping
 from typing import Any, NoReturn
 
-from foresee.errors import InputError, UnknownNameError, UnsupportedError
-from foresee.spaces.base import Counts, Graph, Space, spaces
+from foresee.checks import whole
+from foresee.errors import UnknownNameError, UnsupportedError
+from foresee.spaces.base import Graph, Space, spaces
+from foresee.spaces.counting import Counts
 from foresee.spaces.nasbench101 import listing
 from foresee.spaces.nasbench101.cell import MAX_EDGES, MAX_VERTICES, OPS, Architecture, Parents, in_use
 from foresee.spaces.nasbench101.network import VARIANTS, Network, count
@@ -26,8 +28,6 @@ from foresee.task import Task
 SAMPLINGS = ("uniform", "published")
 #: at most so many vertices feed the output (5 would need 10 edges), and each needs a channel
 MIN_CHANNELS = 4
-
-_SETTINGS = {"channels": 128, "stacks": 3, "cells": 3, "variant": "benchmark", "sampling": "uniform"}
 
 
 class CellSpace(Space[Architecture]):
@@ -56,18 +56,13 @@ class CellSpace(Space[Architecture]):
             ("stacks", stacks, 1),
             ("cells", cells, 1),
         ):
-            if not isinstance(value, int) or isinstance(value, bool) or value < least:
-                raise InputError(f"space {self.name}: {key} {value!r}, expected a whole number of at least {least}")
+            whole(key, value, least, of=f"space {self.name}")
         if variant not in VARIANTS:
             raise UnknownNameError(f"variant of space {self.name}", str(variant), VARIANTS)
         if sampling not in SAMPLINGS:
             raise UnknownNameError(f"sampling of space {self.name}", str(sampling), SAMPLINGS)
         self.channels, self.stacks, self.cells = channels, stacks, cells
         self.variant, self.sampling = variant, sampling
-
-    def settings(self) -> dict[str, Any]:
-        """Settings that differ from the benchmark's."""
-        return {key: getattr(self, key) for key, default in _SETTINGS.items() if getattr(self, key) != default}
 
     def canonical(self, architecture: Architecture) -> str:
         """The benchmark's hash of the pruned cell, which is also its key in the benchmark's tables."""

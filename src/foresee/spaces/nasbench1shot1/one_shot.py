@@ -16,12 +16,13 @@ from collections.abc import Collection, Mapping
 import torch
 from torch import Tensor, nn
 
+from foresee.checks import whole
 from foresee.errors import InputError, UnknownNameError
-from foresee.spaces.blocks import image_shape
+from foresee.spaces.blocks import global_average, image_shape
 from foresee.spaces.nasbench1shot1.wiring import Wiring
 from foresee.spaces.nasbench101.cell import Architecture
 from foresee.spaces.nasbench101.network import MAKERS, MOMENTUM, conv_bn_relu
-from foresee.spaces.one_shot import Choice, Mixed, OneShot, Weights, is_zero, one_hot, share
+from foresee.spaces.one_shot import Choice, Mixed, OneShot, Weights, is_zero, one_hot, share, tensors
 from foresee.task import Task
 
 #: in the order of the published code
@@ -139,7 +140,7 @@ class ChoiceNetwork(nn.Module):
         self.last = nn.Sequential(
             nn.ReLU(), nn.Conv2d(inputs, width, 1, bias=False), nn.BatchNorm2d(width, affine=False)
         )
-        self.pool = nn.Sequential(nn.AdaptiveAvgPool2d(1), nn.Flatten(1))
+        self.pool = global_average()
         self.classifier = nn.Linear(width, task.outputs)
 
     def stages(self, x: Tensor, weights: Weights) -> list[Tensor]:
@@ -210,8 +211,7 @@ class ChoiceBlocks(OneShot[Architecture]):
         trim: bool = False,
     ) -> None:
         for key, value, least in (("channels", channels, 1), ("cells", cells, 3), ("partial", partial, 1)):
-            if not isinstance(value, int) or isinstance(value, bool) or value < least:
-                raise InputError(f"one-shot network: {key} {value!r}, expected a whole number of at least {least}")
+            whole(key, value, least, of="one-shot network")
         if channels % partial:
             raise InputError(f"one-shot network: partial {partial} must divide the {channels} channels")
         if variant not in VARIANTS:
@@ -280,7 +280,7 @@ class ChoiceBlocks(OneShot[Architecture]):
         held = weights | {f"op_{node}": torch.ones(1) for node in blocks}
         with torch.device("meta"):
             network = PathNetwork(self._network(blocks, projected), held)
-        share(network, dict([*self.named_parameters(), *self.named_buffers()]))
+        share(network, tensors(self))
         return network.train(self.training)
 
 

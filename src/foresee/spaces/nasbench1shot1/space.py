@@ -47,10 +47,6 @@ class NASBench1Shot1(CellSpace):
             raise UnknownNameError(f"loose_ends of space {self.name}", str(loose_ends), LOOSE_ENDS)
         self.loose_ends = loose_ends
 
-    def settings(self) -> dict[str, Any]:
-        """Settings that differ from the defaults."""
-        return super().settings() | ({} if self.loose_ends == "kept" else {"loose_ends": self.loose_ends})
-
     # -- the set ------------------------------------------------------------------------------------------------------
     def sample(self, rng: random.Random) -> Architecture:
         """Each cell of the set with equal chances: with loose ends, inputs and operations uniformly.

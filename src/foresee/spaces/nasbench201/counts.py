@@ -5,8 +5,8 @@ from __future__ import annotations
 from functools import lru_cache
 
 from foresee.spaces import counting
-from foresee.spaces.base import Counts
 from foresee.spaces.blocks import image_shape
+from foresee.spaces.counting import Counts
 from foresee.spaces.nasbench201.architecture import OPS
 from foresee.task import Task
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 from torch import Tensor, nn
 
 from foresee.spaces.blocks import Reduction, Zero, avg_pool_3x3, image_shape, relu_conv_bn
-from foresee.spaces.darts.network import Partial
-from foresee.spaces.four_nodes import Cell
+from foresee.spaces.four_nodes import Cell, CellNetwork
 from foresee.spaces.nasbench201.architecture import Architecture
+from foresee.spaces.partial import Partial
 from foresee.task import Task
 
 VARIANTS = ("benchmark", "reference")
@@ -42,42 +42,20 @@ def make_edge(op: str, channels: int, variant: str) -> nn.Module:
     return MaskedEdge(op, channels) if variant == "reference" else MAKERS[op](channels, True)
 
 
-class Network(nn.Module):
-    """The whole network; `cells` holds cells and reductions in order. `make` gives a cell of the width asked for."""
+class Network(CellNetwork):
+    """The whole network: three stages of cells. `make` gives a cell of the width asked for."""
 
     def __init__(self, task: Task, channels: int, cells: int, make: Callable[[int], nn.Module]) -> None:
-        super().__init__()
-        inputs = image_shape(task, "nasbench201")[0]
         widths = (channels, 2 * channels, 4 * channels)
-        self.stem = nn.Sequential(nn.Conv2d(inputs, channels, 3, padding=1, bias=False), nn.BatchNorm2d(channels))
-        self.cells = nn.ModuleList()
-        for stage, width in enumerate(widths):
-            if stage:
-                self.cells.append(Reduction(widths[stage - 1], width))
-            self.cells.extend(make(width) for _ in range(cells))
-        self.last = nn.Sequential(nn.BatchNorm2d(widths[-1]), nn.ReLU())
-        self.pool = nn.Sequential(nn.AdaptiveAvgPool2d(1), nn.Flatten(1))
-        self.classifier = nn.Linear(widths[-1], task.outputs)
 
-    def stages(self, x: Tensor) -> list[Tensor]:
-        """Output of the stem, then of each cell and reduction."""
-        maps: list[Tensor] = [self.stem(x)]
-        for cell in self.cells:
-            maps.append(cell(maps[-1]))
-        return maps
+        def row() -> Iterator[nn.Module]:
+            for stage, width in enumerate(widths):
+                if stage:
+                    yield Reduction(widths[stage - 1], width)
+                yield from (make(width) for _ in range(cells))
 
-    def pre_gap(self, x: Tensor) -> Tensor:
-        """The map before global pooling, (B, 4C, H/4, W/4)."""
-        x = self.stem(x)
-        for cell in self.cells:
-            x = cell(x)
-        out: Tensor = self.last(x)
-        return out
-
-    def forward(self, x: Tensor) -> Tensor:
-        """(B, channels, H, W) to logits (B, outputs)."""
-        logits: Tensor = self.classifier(self.pool(self.pre_gap(x)))
-        return logits
+        inputs = image_shape(task, "nasbench201")[0]
+        super().__init__(inputs, (channels, widths[-1]), row, task.outputs)
 
 
 def build(

@@ -7,9 +7,11 @@ import random
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from foresee.errors import InputError, UnknownNameError
+from foresee.checks import whole
+from foresee.errors import UnknownNameError
 from foresee.spaces import counting
-from foresee.spaces.base import Counts, Graph, Space, spaces
+from foresee.spaces.base import Graph, Space, spaces
+from foresee.spaces.counting import Counts
 from foresee.spaces.four_nodes import EDGES, EDGES_INTO, NODES, loose_edges
 from foresee.spaces.nasbench201.architecture import NAMED, OPS, Architecture
 from foresee.spaces.nasbench201.counts import formulas
@@ -45,18 +47,12 @@ class NASBench201(Space[Architecture]):
         self, *, channels: int = 16, cells: int = 5, variant: str = "benchmark", identity: str = "benchmark"
     ) -> None:
         for key, value in (("channels", channels), ("cells", cells)):
-            if not isinstance(value, int) or isinstance(value, bool) or value < 1:
-                raise InputError(f"space {self.name}: {key} {value!r}, expected a whole number of at least 1")
+            whole(key, value, of=f"space {self.name}")
         if variant not in VARIANTS:
             raise UnknownNameError(f"variant of space {self.name}", str(variant), VARIANTS)
         if identity not in IDENTITIES:
             raise UnknownNameError(f"identity of space {self.name}", str(identity), IDENTITIES)
         self.channels, self.cells, self.variant, self.identity = channels, cells, variant, identity
-
-    def settings(self) -> dict[str, Any]:
-        """Settings that differ from the benchmark's."""
-        plain = {"channels": 16, "cells": 5, "variant": "benchmark", "identity": "benchmark"}
-        return {key: getattr(self, key) for key, default in plain.items() if getattr(self, key) != default}
 
     # -- the set ------------------------------------------------------------------------------------------------------
     def sample(self, rng: random.Random) -> Architecture:

@@ -9,7 +9,7 @@ from torch import Tensor, nn
 
 from foresee.errors import InputError
 from foresee.spaces import counting
-from foresee.spaces.base import Counts
+from foresee.spaces.counting import Counts
 from foresee.spaces.nasrec.architecture import BINARY_OPS, Architecture, Block, Live, liveness
 from foresee.spaces.nasrec.layers import (
     EMBEDDING,

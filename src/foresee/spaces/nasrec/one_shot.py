@@ -27,7 +27,7 @@ from foresee.errors import UnsupportedError
 from foresee.spaces.nasrec.architecture import BINARY_OPS, FLAGS, Alphabet, Architecture, Block
 from foresee.spaces.nasrec.layers import EMBEDDING, INTERACT_TOKENS, Split, Wide
 from foresee.spaces.nasrec.network import Embeddings, Network, click_log
-from foresee.spaces.nasrec.supernet import Pass, WideBlock
+from foresee.spaces.nasrec.wide import Pass, WideBlock
 from foresee.spaces.one_shot import Choice, OneShot, Weights, one_hot, share
 from foresee.task import Task
 

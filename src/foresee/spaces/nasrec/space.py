@@ -9,8 +9,10 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import Any, ClassVar
 
+from foresee.checks import whole
 from foresee.errors import InputError, UnknownNameError
-from foresee.spaces.base import Counts, Graph, Space, spaces
+from foresee.spaces.base import Graph, Space, spaces
+from foresee.spaces.counting import Counts
 from foresee.spaces.nasrec import network as networks
 from foresee.spaces.nasrec.architecture import (
     BINARY_OPS,
@@ -89,11 +91,10 @@ class NASRec(Space[Architecture]):
         identity: str = "function",
     ) -> None:
         for key, value in (("blocks", blocks), ("most_inputs", most_inputs)):
-            if not isinstance(value, int) or isinstance(value, bool) or value < 1:
-                raise InputError(f"space {self.name}: {key} {value!r}, expected a whole number of at least 1")
+            whole(key, value, of=f"space {self.name}")
         for key, widths in (("dense_widths", dense_widths), ("sparse_widths", sparse_widths)):
-            whole = all(isinstance(width, int) for width in widths)
-            if not whole or not 1 <= len(widths) <= 10 or list(widths) != sorted(set(widths)) or widths[0] < 1:
+            numbers = all(isinstance(width, int) for width in widths)
+            if not numbers or not 1 <= len(widths) <= 10 or list(widths) != sorted(set(widths)) or widths[0] < 1:
                 raise InputError(f"space {self.name}: {key} {list(widths)}, expected 1 to 10 ascending numbers")
         for key, name, known in (("sampling", sampling, SAMPLINGS), ("identity", identity, IDENTITIES)):
             if name not in known:
@@ -103,20 +104,6 @@ class NASRec(Space[Architecture]):
         self.alphabet = Alphabet(self.dense_ops, self.sparse_ops, self.dense_widths, self.sparse_widths)
         drawn = not BINARY_OPS.isdisjoint(self.dense_ops) or sampling == "published"
         self._genes = tuple(gene for gene in GENES + FLAGS if drawn or gene not in ("left", "right"))
-
-    def settings(self) -> dict[str, Any]:
-        """Settings that differ from the published space."""
-        plain = {
-            "blocks": 7,
-            "dense_widths": list(DENSE_WIDTHS),
-            "sparse_widths": list(SPARSE_WIDTHS),
-            "most_inputs": 4,
-            "sampling": "uniform",
-            "identity": "function",
-        }
-        present = {key: getattr(self, key) for key in plain}
-        present = {key: list(value) if isinstance(value, tuple) else value for key, value in present.items()}
-        return {key: value for key, value in present.items() if value != plain[key]}
 
     # -- the set ------------------------------------------------------------------------------------------------------
     def sample(self, rng: random.Random) -> Architecture:

@@ -5,9 +5,8 @@ from __future__ import annotations
 from functools import lru_cache
 
 from foresee.spaces import counting
-from foresee.spaces.base import Counts
 from foresee.spaces.blocks import image_shape
-from foresee.spaces.counting import Size
+from foresee.spaces.counting import Counts, Size
 from foresee.spaces.nats_size.architecture import Architecture, blocks
 from foresee.task import Task
 

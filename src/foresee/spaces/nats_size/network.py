@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from torch import Tensor, nn
+from torch import nn
 
 from foresee.spaces.blocks import Reduction, image_shape, relu_conv_bn
-from foresee.spaces.four_nodes import EDGES, Cell
+from foresee.spaces.four_nodes import EDGES, Cell, CellNetwork
 from foresee.spaces.nats_size.architecture import Architecture, blocks
 from foresee.task import Task
 
@@ -32,38 +32,13 @@ def _make_edge(op: str, inputs: int, outputs: int) -> nn.Module:
     return nn.Sequential(nn.Conv2d(inputs, outputs, 1, bias=False), nn.BatchNorm2d(outputs))
 
 
-class Network(nn.Module):
-    """The whole network; `cells` holds cells and reductions in order."""
+class Network(CellNetwork):
+    """The whole network: cells and reductions as wide as the architecture says."""
 
     def __init__(self, architecture: Architecture, task: Task) -> None:
-        super().__init__()
-        inputs, first, last = (
-            image_shape(task, "nats_size")[0],
-            architecture.channels[0],
-            architecture.channels[-1],
-        )
-        self.stem = nn.Sequential(nn.Conv2d(inputs, first, 3, padding=1, bias=False), nn.BatchNorm2d(first))
-        self.cells = nn.ModuleList(
-            Reduction(before, after) if reduces else make_cell(before, after)
-            for before, after, reduces in blocks(architecture)
-        )
-        self.last = nn.Sequential(nn.BatchNorm2d(last), nn.ReLU())
-        self.pool = nn.Sequential(nn.AdaptiveAvgPool2d(1), nn.Flatten(1))
-        self.classifier = nn.Linear(last, task.outputs)
+        def row() -> Iterator[nn.Module]:
+            for before, after, reduces in blocks(architecture):
+                yield Reduction(before, after) if reduces else make_cell(before, after)
 
-    def stages(self, x: Tensor) -> list[Tensor]:
-        """Output of the stem, then of each cell and reduction."""
-        maps: list[Tensor] = [self.stem(x)]
-        for cell in self.cells:
-            maps.append(cell(maps[-1]))
-        return maps
-
-    def pre_gap(self, x: Tensor) -> Tensor:
-        """The map before global pooling, (B, c5, H/4, W/4)."""
-        out: Tensor = self.last(self.stages(x)[-1])
-        return out
-
-    def forward(self, x: Tensor) -> Tensor:
-        """(B, channels, H, W) to logits (B, outputs)."""
-        logits: Tensor = self.classifier(self.pool(self.pre_gap(x)))
-        return logits
+        widths = architecture.channels[0], architecture.channels[-1]
+        super().__init__(image_shape(task, "nats_size")[0], widths, row, task.outputs)

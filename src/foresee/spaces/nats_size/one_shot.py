@@ -19,11 +19,11 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from foresee.errors import InputError
-from foresee.spaces.blocks import image_shape
+from foresee.spaces.blocks import global_average, image_shape
 from foresee.spaces.four_nodes import EDGES, EDGES_INTO
 from foresee.spaces.nats_size.architecture import LAYERS, REDUCTIONS, Architecture
 from foresee.spaces.nats_size.network import OPS, Network
-from foresee.spaces.one_shot import Choice, OneShot, Weights, chosen, is_zero, one_hot, share
+from foresee.spaces.one_shot import Choice, OneShot, Weights, chosen, is_zero, one_hot, share_corners
 from foresee.task import Task
 
 
@@ -167,7 +167,7 @@ class NATSSizeOneShot(OneShot[Architecture]):
             for layer in range(LAYERS)
         )
         self.last = nn.Sequential(SlicedBatchNorm2d(widest), nn.ReLU())
-        self.pool = nn.Sequential(nn.AdaptiveAvgPool2d(1), nn.Flatten(1))
+        self.pool = global_average()
         self.classifier = SlicedLinear(widest, task.outputs)
 
     # -- what is evaluated --------------------------------------------------------------------------------------------
@@ -232,10 +232,5 @@ class NATSSizeOneShot(OneShot[Architecture]):
         self.path(architecture)
         with torch.device("meta"):
             alone = Network(architecture, self.task)
-        mine = dict([*self.named_parameters(), *self.named_buffers()])
-        sources = {
-            name: mine[name].detach()[tuple(slice(size) for size in tensor.shape)]
-            for name, tensor in [*alone.named_parameters(), *alone.named_buffers()]
-        }
-        share(alone, sources).train(self.training)
+        share_corners(alone, self).train(self.training)
         return alone

@@ -7,8 +7,10 @@ import random
 from collections.abc import Iterator
 from typing import Any
 
+from foresee.checks import whole
 from foresee.errors import InputError, UnknownNameError
-from foresee.spaces.base import Counts, Graph, Space, spaces
+from foresee.spaces.base import Graph, Space, spaces
+from foresee.spaces.counting import Counts
 from foresee.spaces.nats_size import counts
 from foresee.spaces.nats_size.architecture import LAYERS, Architecture, blocks
 from foresee.spaces.nats_size.network import Network
@@ -17,7 +19,6 @@ from foresee.task import Task
 
 CANDIDATES = 8
 SAMPLINGS = ("uniform", "published")
-_SETTINGS = {"step": 8, "sampling": "uniform"}
 
 
 @spaces.register("nats_size")
@@ -35,8 +36,7 @@ class NATSSize(Space[Architecture]):
     source = "NATS-Bench (Dong et al., TPAMI 2021), size space"
 
     def __init__(self, *, step: int = 8, sampling: str = "uniform") -> None:
-        if not isinstance(step, int) or isinstance(step, bool) or step < 1:
-            raise InputError(f"space {self.name}: step {step!r}, expected a whole number of at least 1")
+        whole("step", step, of=f"space {self.name}")
         if sampling not in SAMPLINGS:
             raise UnknownNameError(f"sampling of space {self.name}", str(sampling), SAMPLINGS)
         self.step, self.sampling = step, sampling
@@ -45,10 +45,6 @@ class NATSSize(Space[Architecture]):
     def widths(self) -> tuple[int, ...]:
         """The candidates for each block, ascending."""
         return tuple(self.step * times for times in range(1, CANDIDATES + 1))
-
-    def settings(self) -> dict[str, Any]:
-        """Settings that differ from the benchmark's."""
-        return {key: getattr(self, key) for key, default in _SETTINGS.items() if getattr(self, key) != default}
 
     # -- the set ------------------------------------------------------------------------------------------------------
     def sample(self, rng: random.Random) -> Architecture:

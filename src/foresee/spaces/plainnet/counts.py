@@ -6,9 +6,8 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from foresee.spaces import counting
-from foresee.spaces.base import Counts
 from foresee.spaces.blocks import image_shape
-from foresee.spaces.counting import NOTHING, Size, strided
+from foresee.spaces.counting import NOTHING, Counts, Size, strided
 from foresee.spaces.plainnet.architecture import Architecture, Block, Conv, Unit, units
 from foresee.spaces.plainnet.network import Form, adapted, squeezed
 from foresee.task import Task

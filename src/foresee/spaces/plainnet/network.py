@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from torch import Tensor, nn
 
-from foresee.spaces.blocks import image_shape
+from foresee.spaces.blocks import global_average, image_shape
 from foresee.spaces.plainnet.architecture import Architecture, Conv, Unit, units
+from foresee.spaces.staged import Staged, through
 from foresee.task import Task
 
 #: width of the squeezed vector, as a part of the channels
@@ -92,7 +94,7 @@ class UnitModule(nn.Module):
         return activated
 
 
-class Network(nn.Module):
+class Network(Staged):
     """The whole network; `blocks` are the super-blocks in order."""
 
     def __init__(self, architecture: Architecture, task: Task, form: Form) -> None:
@@ -101,22 +103,9 @@ class Network(nn.Module):
         self.blocks = nn.ModuleList(
             nn.Sequential(*(UnitModule(unit, form) for unit in units(block))) for block in architecture.blocks
         )
-        self.pool = nn.Sequential(nn.AdaptiveAvgPool2d(1), nn.Flatten(1))
+        self.pool = global_average()
         self.classifier = nn.Linear(architecture.blocks[-1].outputs, task.outputs)
 
-    def stages(self, x: Tensor) -> list[Tensor]:
-        """Output of each super-block; the stem is the first."""
-        maps = []
-        for block in self.blocks:
-            x = block(x)
-            maps.append(x)
-        return maps
-
-    def pre_gap(self, x: Tensor) -> Tensor:
-        """The map before global pooling."""
-        return self.stages(x)[-1]
-
-    def forward(self, x: Tensor) -> Tensor:
-        """(B, channels, H, W) to logits (B, outputs)."""
-        logits: Tensor = self.classifier(self.pool(self.pre_gap(x)))
-        return logits
+    def flow(self, x: Tensor) -> Iterator[Tensor]:
+        """Outputs of the super-blocks; the stem is the first."""
+        return through(self.blocks, x)

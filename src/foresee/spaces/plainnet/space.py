@@ -10,10 +10,12 @@ from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
-from typing import Any, ClassVar
+from typing import ClassVar
 
+from foresee.checks import whole
 from foresee.errors import InputError, UnknownNameError
-from foresee.spaces.base import Counts, Graph, Space, spaces
+from foresee.spaces.base import Graph, Space, spaces
+from foresee.spaces.counting import Counts
 from foresee.spaces.plainnet import counts
 from foresee.spaces.plainnet.architecture import (
     BASIC,
@@ -76,7 +78,6 @@ class PlainNet(Space[Architecture]):
     most: ClassVar[int | None] = None
     #: whether the last convolution can change
     last_changes: ClassVar[bool]
-    _plain: ClassVar[Mapping[str, Any]]
     _named: ClassVar[Mapping[str, str]]
 
     @abstractmethod
@@ -85,8 +86,7 @@ class PlainNet(Space[Architecture]):
 
     def _set(self, initial: str, max_layers: int, walk: int, sampling: str, form: Form) -> None:
         for key, value, least in (("max_layers", max_layers, 1), ("walk", walk, 0)):
-            if not isinstance(value, int) or isinstance(value, bool) or value < least:
-                raise InputError(f"space {self.name}: {key} {value!r}, expected a whole number of at least {least}")
+            whole(key, value, least, of=f"space {self.name}")
         if sampling not in SAMPLINGS:
             raise UnknownNameError(f"sampling of space {self.name}", str(sampling), SAMPLINGS)
         self.start = self.parse(initial)
@@ -95,12 +95,7 @@ class PlainNet(Space[Architecture]):
                 f"space {self.name}: the initial network has {self.start.layers} layers, max_layers is {max_layers}"
             )
         self.initial, self.max_layers, self.walk, self.sampling = initial, max_layers, walk, sampling
-        self.form = form
-
-    def settings(self) -> dict[str, Any]:
-        """Settings that differ from the published space."""
-        present = {**vars(self), **vars(self.form)}
-        return {key: present[key] for key, default in self._plain.items() if present[key] != default}
+        self.form, self.residual, self.squeeze_excite = form, form.residual, form.squeeze_excite
 
     # -- the set ------------------------------------------------------------------------------------------------------
     def sample(self, rng: random.Random) -> Architecture:
@@ -232,14 +227,6 @@ class MobileNet(PlainNet):
     kinds = INVERTED
     published = tuple(range(12, 0, -1))
     last_changes = False
-    _plain: ClassVar[Mapping[str, Any]] = {
-        "initial": _MOBILE,
-        "max_layers": 14,
-        "walk": 8,
-        "sampling": "uniform",
-        "residual": True,
-        "squeeze_excite": False,
-    }
     _named: ClassVar[Mapping[str, str]] = {
         "initial": _MOBILE,
         "ZiCo_450M": "SuperConvK3BNRELU(3,16,2,1)SuperResIDWE1K7(16,40,2,40,1)SuperResIDWE2K7(40,80,2,64,1)"
@@ -278,13 +265,6 @@ class ResNet(PlainNet):
     published = (3, 2, 1, 3, 2, 1)
     most = 2048
     last_changes = True
-    _plain: ClassVar[Mapping[str, Any]] = {
-        "initial": _CIFAR,
-        "max_layers": 18,
-        "walk": 8,
-        "sampling": "uniform",
-        "residual": True,
-    }
     _named: ClassVar[Mapping[str, str]] = {
         "initial": _CIFAR,
         "ZenNet_CIFAR_1M": "SuperConvK3BNRELU(3,88,1,1)SuperResK1K7K1(88,120,1,16,1)SuperResK1K7K1(120,192,2,16,3)"

@@ -15,9 +15,8 @@ from torch import Tensor, nn
 
 from foresee.errors import InputError
 from foresee.spaces import counting
-from foresee.spaces.base import Counts
 from foresee.spaces.blocks import image_shape
-from foresee.spaces.counting import Size
+from foresee.spaces.counting import Counts, Size
 from foresee.task import Task
 
 HEADS = ("class", "regression", "jigsaw", "dense")

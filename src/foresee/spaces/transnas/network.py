@@ -5,18 +5,18 @@ The first cell of a module changes the shape where the module's digit says so.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
 from torch import Tensor, nn
 
 from foresee.spaces import counting
-from foresee.spaces.base import Counts
 from foresee.spaces.blocks import Zero, relu_conv_bn
-from foresee.spaces.counting import Size
+from foresee.spaces.counting import Counts, Size
 from foresee.spaces.darts.operations import FactorizedReduce
 from foresee.spaces.four_nodes import EDGES, Cell
+from foresee.spaces.staged import Staged, through
 from foresee.spaces.transnas import heads
 from foresee.spaces.transnas.text import DOUBLES, HALVES, MicroArchitecture
 from foresee.task import Task
@@ -107,7 +107,7 @@ class Basic(nn.Module):
         return out
 
 
-class Network(nn.Module):
+class Network(Staged):
     """Stem, cells, head.
 
     Args:
@@ -142,16 +142,9 @@ class Network(nn.Module):
         self.head = heads.make(head, where[-1].outputs, narrow, _stride(where), task.outputs)
         self.apply(_initialise)
 
-    def stages(self, x: Tensor) -> list[Tensor]:
-        """Output of the stem, then of each cell (of every tile, for jigsaw)."""
-        maps: list[Tensor] = [self.stem(self.tiles(x))]
-        for cell in self.cells:
-            maps.append(cell(maps[-1]))
-        return maps
-
-    def pre_gap(self, x: Tensor) -> Tensor:
-        """The backbone's map, before the head."""
-        return self.stages(x)[-1]
+    def flow(self, x: Tensor) -> Iterator[Tensor]:
+        """Outputs of the stem, then of each cell (of every tile, for jigsaw)."""
+        return through((self.stem, *self.cells), self.tiles(x))
 
     def forward(self, x: Tensor) -> Tensor:
         """(B, C, H, W) to (B, outputs), or to (B, outputs, H, W) with the dense head."""

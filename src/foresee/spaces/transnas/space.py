@@ -19,10 +19,11 @@ from typing import Any, TypeVar
 
 from torch import nn
 
-from foresee.errors import InputError, UnknownNameError
+from foresee.checks import whole
+from foresee.errors import UnknownNameError
 from foresee.spaces import counting
-from foresee.spaces.base import Counts, Graph, Space, spaces
-from foresee.spaces.counting import Size
+from foresee.spaces.base import Graph, Space, spaces
+from foresee.spaces.counting import Counts, Size
 from foresee.spaces.four_nodes import EDGES, loose_edges
 from foresee.spaces.transnas import heads, network
 from foresee.spaces.transnas.network import Network, Place
@@ -55,16 +56,10 @@ class TransNAS(Space[A]):
     source = "TransNAS-Bench-101 (Duan et al., CVPR 2021)"
 
     def __init__(self, *, channels: int = 64, head: str = "class") -> None:
-        if not isinstance(channels, int) or isinstance(channels, bool) or channels < 1:
-            raise InputError(f"space {self.name}: channels {channels!r}, expected a whole number of at least 1")
+        whole("channels", channels, of=f"space {self.name}")
         if head not in heads.HEADS:
             raise UnknownNameError(f"head of space {self.name}", str(head), heads.HEADS)
         self.channels, self.head = channels, head
-
-    def settings(self) -> dict[str, Any]:
-        """Settings that differ from the benchmark's."""
-        plain = {"channels": 64, "head": "class"}
-        return {key: getattr(self, key) for key, default in plain.items() if getattr(self, key) != default}
 
     @abstractmethod
     def _cell(self, architecture: A, place: Place) -> nn.Module:

@@ -107,7 +107,7 @@ class PrefixLayer(Layer):
         return self.halves(x, index, use)[1]
 
 
-class Supernet(Network):
+class PrefixNetwork(Network):
     """The network at its greatest size; parameters have the names of those of any smaller one."""
 
     layer = PrefixLayer

@@ -1,4 +1,4 @@
-"""The inside of the NASRec supernet: all operations of a block at the greatest width, and one pass through them."""
+"""Blocks that hold all their operations at the greatest width, and one pass through a network of them."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ class WideBlock(nn.Module):
         self.fm = FactorisationMachine(width)
 
 
-class Supernet(Protocol):
+class WideNetwork(Protocol):
     """What a pass asks of the network it goes through."""
 
     options: dict[str, tuple[str, ...]]
@@ -96,9 +96,9 @@ class Supernet(Protocol):
 
 
 class Pass:
-    """One pass through the supernet: a thing is computed when it is first asked for, so what no weight leads to never is."""
+    """One pass through the network: a thing is computed when it is first asked for, so what no weight leads to never is."""
 
-    def __init__(self, net: Supernet, dense: Tensor, sparse: Tensor) -> None:
+    def __init__(self, net: WideNetwork, dense: Tensor, sparse: Tensor) -> None:
         self.net, self.raw_dense, self.raw_sparse = net, dense, sparse
         self.known: dict[tuple[str, int], Tensor] = {}
 

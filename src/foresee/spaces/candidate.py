@@ -1,0 +1,80 @@
+"""How an architecture travels: architecture, JSON and network are three forms of one thing."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import nn
+
+from foresee.errors import InputError
+from foresee.spaces.base import Space
+from foresee.spaces.find import get
+from foresee.task import Task
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """An architecture with its space and task: what a run finds, and what builds a network anywhere.
+
+    `details` holds what is known about it (scores, counts, id, seed); it does not enter equality.
+    """
+
+    space: Space[Any]
+    architecture: Any
+    task: Task
+    details: Mapping[str, Any] = field(default_factory=dict, compare=False)
+
+    def build(self, seed: int | None = None) -> nn.Module:
+        """The network, with the weights it had when it was scored (or those of `seed`); global random state is kept."""
+        chosen = self.details.get("weights_seed") if seed is None else seed
+        with torch.random.fork_rng(devices=[]):
+            if chosen is not None:
+                torch.manual_seed(chosen)
+            return self.space.build(self.architecture, self.task)
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain form; `Candidate.from_json` and `load` read it back."""
+        return {**self.space.to_json(self.architecture, self.task), **self.details}
+
+    @classmethod
+    def from_json(cls, plain: Any, *, space: Space[Any] | None = None) -> Candidate:
+        """Inverse of `to_json`, checked at the door; `space` saves looking it up by its reference."""
+        if not isinstance(plain, dict):
+            raise InputError(f"candidate: expected an object, got {type(plain).__name__}")
+        missing = {"space", "architecture", "task"} - plain.keys()
+        if missing:
+            raise InputError(f"candidate: {', '.join(sorted(missing))} missing")
+        settings = plain.get("settings", {})
+        if not isinstance(settings, dict):
+            raise InputError(f"candidate: settings must be an object, got {settings!r}")
+        space = space or get(str(plain["space"]), **settings)
+        details = {
+            key: value for key, value in plain.items() if key not in {"space", "settings", "architecture", "task"}
+        }
+        return cls(space, space.parse(str(plain["architecture"])), Task.from_json(plain["task"]), details)
+
+    @classmethod
+    def load(cls, path: str | Path) -> Candidate:
+        """Read a `best.json` (or any file `to_json` wrote)."""
+        try:
+            plain = json.loads(Path(path).read_text(encoding="utf-8"))
+        except OSError as error:
+            raise InputError(f"{path}: {error.strerror or error}") from error
+        except ValueError as error:
+            raise InputError(f"{path}: not a JSON file ({error})") from error
+        return cls.from_json(plain)
+
+
+def build(source: str | Path | dict[str, Any] | Candidate, *, seed: int | None = None) -> nn.Module:
+    """The network of a `best.json`, of a run folder that holds one, of its parsed JSON, or of a candidate."""
+    if isinstance(source, Candidate):
+        return source.build(seed)
+    if isinstance(source, dict):
+        return Candidate.from_json(source).build(seed)
+    path = Path(source)
+    return Candidate.load(path / "best.json" if path.is_dir() else path).build(seed)

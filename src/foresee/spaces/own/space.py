@@ -1,0 +1,204 @@
+"""The space of a function that asks for its picks, and how it is found again by `module:function`."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import math
+import random
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import islice
+from typing import Any
+
+from torch import nn
+
+from foresee.errors import ForeseeError, InputError, UnknownNameError
+from foresee.spaces.base import Space
+from foresee.spaces.counting import on_meta
+from foresee.spaces.own.loading import load_object, one_line, reference_to
+from foresee.spaces.own.picks import Answers, Decide, Pick, Picks, Value, same
+from foresee.task import Task
+
+#: `size` looks through at most this many architectures; a larger space has no known size
+ENUMERATION_LIMIT = 1000
+
+
+class OwnSpace(Space[Picks]):
+    """The space of a function `make_net(pick)` or `make_net(pick, task)` that returns a network; see `own`."""
+
+    name = "own"
+    summary = "your own code: a function that calls pick(name, choices) wherever it has a choice"
+
+    def __init__(self, make_net: Callable[..., nn.Module], reference: str = "", *, task: Any = None) -> None:
+        self.make_net, self._reference = make_net, reference
+        self.title = reference or getattr(make_net, "__qualname__", type(make_net).__name__)
+        self._wants_task = _wants_task(make_net, self.title)
+        given = task if task is None or isinstance(task, Task) else Task.from_json(task)
+        #: the task that picks are asked for, where it was given and matters
+        self.task: Task | None = given if self._wants_task else None
+        self._size: int | None = -1  # not counted yet
+
+    @property
+    def reference(self) -> str:
+        """`module:function`, or `path/to/file.py:function` for a script; lambdas and local functions have none."""
+        return self._reference or reference_to(self.make_net)
+
+    def _run(self, decide: Decide, task: Task, wanted: Iterable[str] = ()) -> tuple[nn.Module, Picks]:
+        """Run the function once; `wanted` are names that must be asked."""
+        pick = Pick(decide)
+        try:
+            network = self.make_net(pick, task) if self._wants_task else self.make_net(pick)
+        except ForeseeError:
+            raise
+        except Exception as error:
+            where = f" for inputs {'x'.join(map(str, task.inputs))}" if self._wants_task else ""
+            raise InputError(f"{self.title} failed{where} with {Picks.of(pick)}: {one_line(error)}") from error
+        if not isinstance(network, nn.Module):
+            raise InputError(f"{self.title} returned a {type(network).__name__}, expected a torch.nn.Module")
+        for name in wanted:
+            if name not in pick.asked:
+                raise UnknownNameError(f"pick in the architecture of {self.title}", name, pick.asked)
+        return network, Picks.of(pick)
+
+    def _ask(self, begin: Callable[[], Decide], wanted: Iterable[str] = (), rng: random.Random | None = None) -> Picks:
+        """The picks only. A run that fails on the meta device begins again on the CPU, with the same random numbers."""
+        state = rng.getstate() if rng else ()
+
+        def attempt() -> Picks:
+            if rng:
+                rng.setstate(state)
+            return self._run(begin(), self.task or Task(), wanted)[1]
+
+        return on_meta(attempt)
+
+    def sample(self, rng: random.Random) -> Picks:
+        """Run the function with every pick drawn at random."""
+        return self._ask(lambda: lambda name, answers: answers.draw(rng), rng=rng)
+
+    def mutate(self, architecture: Picks, rng: random.Random) -> Picks:
+        """Change one pick; keep the others that are still asked and still allowed, draw the new ones."""
+        old = architecture.values
+        free = [name for name, answers in architecture.answers.items() if answers.size != 1]
+        if not free:
+            raise InputError(f"{self.title}: {architecture} has no pick with another answer to change to")
+        changed = rng.choice(free)
+
+        def decide(name: str, answers: Answers) -> Value:
+            known = name in old and answers.holds(old[name])
+            if known and name != changed:
+                return old[name]
+            value = answers.draw(rng)
+            while known and answers.size != 1 and same(value, old[name]):
+                value = answers.draw(rng)
+            return value
+
+        return self._ask(lambda: decide, rng=rng)
+
+    def crossover(self, first: Picks, second: Picks, rng: random.Random) -> Picks:
+        """Each pick from a parent that has an allowed answer to it, drawn where neither has."""
+
+        def decide(name: str, answers: Answers) -> Value:
+            given = [parent.values[name] for parent in (first, second) if name in parent.values]
+            allowed = [value for value in given if answers.holds(value)]
+            return rng.choice(allowed) if allowed else answers.draw(rng)
+
+        return self._ask(lambda: decide, rng=rng)
+
+    def parse(self, text: str) -> Picks:
+        """Read JSON such as `{"depth":3,"width":64}` and check it by running the function."""
+        try:
+            values = json.loads(text)
+            if not isinstance(values, dict):
+                raise ValueError("not an object")
+        except (ValueError, RecursionError) as error:
+            raise InputError(f'architecture {text!r}: {error}; expected JSON such as {{"width":64}}') from error
+        return self._ask(lambda: self._replay(values), values)
+
+    def _replay(self, values: Mapping[str, Value]) -> Decide:
+        def decide(name: str, answers: Answers) -> Value:
+            if name not in values or not answers.holds(values[name]):
+                given = f"is {values[name]!r}" if name in values else "is missing"
+                raise InputError(f"architecture of {self.title}: pick {name!r} {given}, expected {answers}")
+            return values[name]
+
+        return decide
+
+    def enumerate(self) -> Iterator[Picks]:
+        """Every architecture once, depth first in the order of asking; real numbers end it with an `InputError`."""
+        path: list[int] = []  # number of the answer to each pick; the first answer from there on
+
+        def begin() -> Decide:
+            given = iter(path)
+            return lambda name, answers: answers.values[next(given, 0)]
+
+        while True:
+            picks = self._ask(begin)
+            yield picks
+            sizes = [answers.size or 0 for answers in picks.answers.values()]
+            path += [0] * (len(sizes) - len(path))
+            while path and path[-1] + 1 == sizes[len(path) - 1]:
+                path.pop()
+            if not path:
+                return
+            path[-1] += 1
+
+    @property
+    def size(self) -> int | None:
+        """Number of architectures where all picks can be listed and there are at most `ENUMERATION_LIMIT`."""
+        if self._size == -1:
+            self._size = self._count()
+        return self._size
+
+    def _count(self) -> int | None:
+        try:
+            first = next(self.enumerate())
+            if math.prod(answers.size or 1 for answers in first.answers.values()) > ENUMERATION_LIMIT:
+                return None  # a plain product is not worth running through
+            count = sum(1 for _ in islice(self.enumerate(), ENUMERATION_LIMIT + 1))
+        except InputError:
+            return None
+        return count if count <= ENUMERATION_LIMIT else None
+
+    @property
+    def enumerable(self) -> bool:
+        """Whether the space is known to be finite and small."""
+        return self.size is not None
+
+    def build(self, architecture: Picks, task: Task) -> nn.Module:
+        """Run the function with these picks."""
+        return self._run(self._replay(architecture.values), task, architecture.values)[0]
+
+
+def own(make_net: Callable[..., nn.Module], *, task: Task | Mapping[str, Any] | None = None) -> OwnSpace:
+    """The space of a function `make_net(pick)` or `make_net(pick, task)` that returns a network.
+
+    `pick(name, choices)`, `pick.integer(name, low, high)` and `pick.number(name, low, high)` may be asked anywhere in
+    it, in loops and under conditions. `task` is the one a two-argument function is run for while only picks are wanted
+    (default: 3x32x32 images, 10 outputs).
+
+    >>> space = own(lambda pick: nn.Linear(4, pick("width", [8, 16])))
+    >>> [str(picks) for picks in space.enumerate()]
+    ['{"width":8}', '{"width":16}']
+    """
+    return OwnSpace(make_net, task=task)
+
+
+def _wants_task(make_net: Callable[..., Any], title: str) -> bool:
+    """Whether the function takes the task as its second argument."""
+    try:
+        signature = inspect.signature(make_net)
+    except (TypeError, ValueError):
+        raise InputError(f"own space over a {type(make_net).__name__}: expected a function make_net(pick)") from None
+    places = [p for p in signature.parameters.values() if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    needed = sum(p.default is p.empty for p in places)
+    if not places or needed > 2:
+        raise InputError(f"{title}{signature}: a space is a function make_net(pick) or make_net(pick, task)")
+    return needed == 2 or (len(places) > 1 and places[1].name == "task")
+
+
+def load(reference: str, **settings: Any) -> OwnSpace:
+    """The own space `module:function` or `path/to/file.py:function`."""
+    for key in settings:
+        if key != "task":
+            raise UnknownNameError("setting of an own space", key, ["task"])
+    return OwnSpace(load_object(reference), reference, **settings)
