@@ -22,7 +22,7 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from foresee.data.arrays import Array, Arrays
-from foresee.data.base import Format, Wanted, reading
+from foresee.data.loading import Format, Wanted, formats, reading
 from foresee.errors import DataError
 
 IMAGE = 3 * 32 * 32
@@ -73,7 +73,10 @@ def read_cifar(path: Path, wanted: Wanted) -> Arrays:
 
     def make(part: str, names: tuple[str, ...], like: Arrays | None) -> Arrays:
         images, labels = _read_all(path, version, names, files)
-        return Arrays(images, labels, name=f"{version.name}/{part}", outputs=version.classes, wanted=wanted, like=like)
+        name = f"{version.name}/{part}"
+        data = Arrays(images, labels, name=name, outputs=version.classes, wanted=wanted, like=like)
+        data.splits = tuple(word for word in ("train", "test") if set(getattr(version, word)) <= set(files))
+        return data
 
     if split == "train":
         return make("train", version.train, None)
@@ -313,4 +316,5 @@ def _read_archive(path: Path) -> dict[str, bytes]:
     return contents
 
 
-CIFAR = Format("cifar", _EXPECTS, _recognises, read_cifar)
+CIFAR = Format("cifar", _EXPECTS, _recognises, read_cifar, precedence=10)
+formats.add(CIFAR.name, CIFAR)

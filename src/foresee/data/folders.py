@@ -15,7 +15,9 @@ import torch
 from torch import Tensor
 
 from foresee.batch import Batch
-from foresee.data.base import SPLITS, Data, Format, Statistics, Wanted, digest, reading
+from foresee.data.base import SPLITS, Data, digest
+from foresee.data.loading import Format, Wanted, formats, reading
+from foresee.data.normalising import Statistics
 from foresee.errors import DataError, InputError
 from foresee.extras import need
 from foresee.task import Task
@@ -87,8 +89,10 @@ def read_folder(path: Path, wanted: Wanted) -> Images:
     def make(folder: Path, like: Images | None) -> Images:
         classes = None if like is None else like.classes
         name = f"{path.name}/{folder.name}" if splits else path.name
-        task = wanted.task or Task(wanted.shape((3, 32, 32)), len(classes or _class_folders(folder)))
-        return Images(folder, task, name=name, classes=classes, normalise=wanted.normalise, like=like)
+        task = wanted.fitted(Task((3, 32, 32), len(classes or _class_folders(folder))))
+        data = Images(folder, task, name=name, classes=classes, normalise=wanted.normalise, like=like)
+        data.splits = tuple(splits)
+        return data
 
     if not splits:
         return make(path, None)
@@ -159,4 +163,7 @@ def _decode(path: Path, shape: tuple[int, ...]) -> Tensor:
     return torch.from_numpy(pixels.reshape(height, width, channels)).permute(2, 0, 1).contiguous()
 
 
-IMAGES = Format("images", "a folder with one folder of images per class", lambda path: path.is_dir(), read_folder)
+IMAGES = Format(
+    "images", "a folder with one folder of images per class", lambda path: path.is_dir(), read_folder, precedence=0
+)
+formats.add(IMAGES.name, IMAGES)
