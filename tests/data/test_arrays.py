@@ -16,8 +16,34 @@ from foresee.data import Arrays, Wanted
 from foresee.data.arrays import fit
 from foresee.errors import DataError, InputError
 from foresee.task import Task
+from foresee.testing import DataSuite
 
 CLASSES = np.array([0, 1, 2, 0, 1, 2])
+
+
+def numbers(*shape: int) -> np.ndarray[Any, Any]:
+    return np.random.default_rng(0).normal(size=shape)
+
+
+class TestImages(DataSuite):
+    """Bytes, channels last, at another size."""
+
+    def data(self) -> fd.Data:
+        images = np.random.default_rng(0).integers(0, 256, (13, 9, 8, 3), dtype=np.uint8)
+        return Arrays(images, np.arange(13) % 3, wanted=Wanted(resize=(5, 7)))
+
+
+class TestRegression(DataSuite):
+    def data(self) -> fd.Data:
+        return Arrays(numbers(13, 4), numbers(13, 2))
+
+    def others(self) -> list[fd.Data]:
+        return [Arrays(numbers(13, 4), numbers(13, 2) + 1), Arrays(numbers(13, 4) + 1, numbers(13, 2))]
+
+
+class TestUnlabelled(DataSuite):
+    def data(self) -> fd.Data:
+        return Arrays(numbers(13, 4), None, outputs=3, wanted=Wanted(normalise=False))
 
 
 def whole(data: fd.Data) -> tuple[Tensor, Tensor]:
@@ -212,3 +238,8 @@ def test_fingerprints_are_of_content_not_of_form(tmp_path: Path) -> None:
         fd.load(a, normalise=False).fingerprint,
     }
     assert len(others | {first}) == 6
+
+
+def test_a_task_with_sparse_features_is_refused() -> None:
+    with pytest.raises(DataError, match="the task has 2 sparse features, the data has none"):
+        Arrays(np.zeros((6, 3)), CLASSES, wanted=Wanted(Task((3,), 3, vocabularies=(4, 5))))

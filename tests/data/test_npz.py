@@ -17,6 +17,7 @@ from torch import Tensor
 import foresee.data as fd
 from foresee.errors import DataError
 from foresee.task import Task
+from foresee.testing import DataSuite
 
 CLASSES = np.array([0, 1, 2, 0, 1, 2])
 
@@ -169,3 +170,88 @@ def test_real_mnist_subset(image_files: Path) -> None:
 def test_a_real_file_without_images_is_refused(image_files: Path) -> None:
     with pytest.raises(DataError, match=r"nb201_splits\.npz: no inputs among the keys"):
         fd.load(image_files / "nb201_splits.npz")
+
+
+# -- the suite
+
+
+class TestFile(DataSuite):
+    """The test split of a file, as its training split is normalised."""
+
+    @pytest.fixture(autouse=True)
+    def _file(self, tmp_path: Path) -> None:
+        rng = np.random.default_rng(0)
+        x, y = rng.normal(size=(2, 13, 3)), np.arange(13) % 2
+        self.path = save(tmp_path / "d.npz", x_train=x[0], y_train=y, x_test=x[1], y_test=y)
+
+    def data(self) -> fd.Data:
+        return fd.load(self.path, split="test")
+
+    def others(self) -> list[fd.Data]:
+        return [fd.load(self.path), fd.load(self.path, split="test", normalise=False)]
+
+
+class TestClicksFile(DataSuite):
+    @pytest.fixture(autouse=True)
+    def _file(self, tmp_path: Path) -> None:
+        self.path = save(tmp_path / "clicks.npz", **clicks(13))
+
+    def data(self) -> fd.Data:
+        return fd.load(self.path)
+
+
+# -- click logs
+
+
+def clicks(count: int, seed: int = 0, values: tuple[int, ...] = (5, 9)) -> dict[str, Any]:
+    rng = np.random.default_rng(seed)
+    sparse = np.stack([rng.integers(0, top, count) for top in values], 1)
+    return {"dense": rng.normal(size=(count, 3)), "sparse": sparse, "labels": rng.integers(0, 2, count)}
+
+
+def test_dense_and_sparse_are_a_click_log(tmp_path: Path) -> None:
+    arrays = clicks(50)
+    data = fd.load(save(tmp_path / "c.npz", **arrays), normalise=False)
+    assert isinstance(data, fd.Features)
+    assert (data.name, data.splits, data.task) == ("c.npz", (), Task((3,), 1, vocabularies=(5, 9)))
+    batch = data.read(torch.arange(50))
+    np.testing.assert_array_equal(batch.parts[0].numpy(), arrays["dense"].astype(np.float32))
+    np.testing.assert_array_equal(batch.parts[1].numpy(), arrays["sparse"])
+    assert batch.labels is not None
+    np.testing.assert_array_equal(batch.labels[:, 0].numpy(), arrays["labels"])
+
+
+def test_a_file_may_state_its_vocabularies(tmp_path: Path) -> None:
+    arrays = clicks(50)
+    stated = save(tmp_path / "c.npz", vocabularies=np.array([100, 9]), **arrays)
+    assert fd.load(stated).task.vocabularies == (100, 9)
+    few = save(tmp_path / "few.npz", vocabularies=np.array([4, 9]), **arrays)
+    with pytest.raises(DataError, match=r"few\.npz: sparse feature 0 has the value 4 in row \d+; expected 0 to 3"):
+        fd.load(few)
+    for senseless in (np.array([0, 9]), np.array([5.5, 9]), np.array(5)):
+        bad = save(tmp_path / "bad.npz", vocabularies=senseless, **arrays)
+        with pytest.raises(DataError, match=r"bad\.npz: vocabularies: expected one whole number"):
+            fd.load(bad)
+
+
+def test_splits_of_a_click_log_share_vocabularies_and_statistics(tmp_path: Path) -> None:
+    train, test = clicks(40), clicks(20, seed=1, values=(7, 2))
+    arrays = {f"{key}_train": value for key, value in train.items()} | {f"test_{key}": v for key, v in test.items()}
+    path = save(tmp_path / "c.npz", **arrays)
+    data, held = fd.load(path), fd.load(path, split="test")
+    assert data.splits == held.splits == ("train", "test")
+    assert (len(data), len(held)) == (40, 20)
+    assert data.task == held.task == Task((3,), 1, vocabularies=(7, 9))
+    assert data.statistics == held.statistics
+
+
+def test_inputs_win_over_features_as_ever(tmp_path: Path) -> None:
+    path = save(tmp_path / "both.npz", x=np.zeros((50, 2)), **clicks(50))
+    assert isinstance(fd.load(path), fd.Arrays)
+
+
+def test_unequal_numbers_of_features_are_named(tmp_path: Path) -> None:
+    train, test = clicks(40), clicks(20, values=(5,))
+    arrays = {f"{key}_train": value for key, value in train.items()} | {f"{key}_test": v for key, v in test.items()}
+    with pytest.raises(DataError, match="different numbers of sparse features"):
+        fd.load(save(tmp_path / "c.npz", **arrays))

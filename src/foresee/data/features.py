@@ -102,7 +102,7 @@ def count_values(several: Iterable[Tensor]) -> tuple[int, ...]:
     (3, 4)
     """
     tops = torch.stack([sparse.amax(0).long().cpu() for sparse in several]).amax(0)
-    return tuple(int(top) + 1 for top in tops)
+    return tuple(max(int(top), 0) + 1 for top in tops)
 
 
 def check_values(sparse: Tensor, vocabularies: Sequence[int], name: str) -> None:

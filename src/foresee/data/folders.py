@@ -91,7 +91,7 @@ def read_folder(path: Path, wanted: Wanted) -> Images:
         name = f"{path.name}/{folder.name}" if splits else path.name
         task = wanted.fitted(Task((3, 32, 32), len(classes or _class_folders(folder))))
         data = Images(folder, task, name=name, classes=classes, normalise=wanted.normalise, like=like)
-        data.splits = tuple(splits)
+        data.splits = tuple(word for word in dict.fromkeys(SPLITS.values()) if word in splits)
         return data
 
     if not splits:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
+from foresee.testing.data import DataSuite
 from foresee.testing.proxies import ProxySuite
 from foresee.testing.spaces import SpaceSuite
 
-__all__ = ["SpaceSuite", "ProxySuite"]
+__all__ = ["SpaceSuite", "ProxySuite", "DataSuite"]
