@@ -69,9 +69,8 @@ class Arrays(Data):
     @cached_property
     def fingerprint(self) -> str:
         """Of the content: inputs, labels, task and normalisation; not of names or the file's own layout."""
-        like = None if self.like is None else self.like.fingerprint
         content = contents(self._inputs, self._labels)
-        return digest("arrays", self.task.inputs, self.task.outputs, self.normalise, like, *content)
+        return digest("arrays", self.task.inputs, self.task.outputs, self.normalise, self.like_fingerprint, *content)
 
     def read(self, indices: Tensor) -> Batch:
         """The samples with these numbers, fitted to the task's shape."""

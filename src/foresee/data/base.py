@@ -162,6 +162,11 @@ class Data(ABC):
             return self.normalise
         return self._measure() if self.like is None else self.like.statistics
 
+    @property
+    def like_fingerprint(self) -> str | None:
+        """Of the data that normalises this one; a fingerprint is made from it too."""
+        return None if self.like is None else self.like.fingerprint
+
     def normalised(self, batch: Batch) -> Batch:
         """Samples as `read` gives them, shifted and scaled as `batch` and `epoch` hand them out."""
         place = 0 if isinstance(batch.inputs, Tensor) else self.normalised_part
@@ -198,8 +203,7 @@ class Part(Data):
     @cached_property
     def fingerprint(self) -> str:
         """Of the whole, of which samples these are, and of what normalises them."""
-        like = None if self.like is None else self.like.fingerprint
-        return digest("part", self.source.fingerprint, like, little_endian(self._rows))
+        return digest("part", self.source.fingerprint, self.like_fingerprint, little_endian(self._rows))
 
     def read(self, indices: Tensor) -> Batch:
         """The samples with these numbers within the part."""

@@ -22,7 +22,7 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from foresee.data.arrays import Array, Arrays
-from foresee.data.loading import Format, Wanted, formats, reading
+from foresee.data.loading import Format, Wanted, formats, one_split, reading
 from foresee.errors import DataError
 
 IMAGE = 3 * 32 * 32
@@ -68,21 +68,15 @@ def read_cifar(path: Path, wanted: Wanted) -> Arrays:
     if path.is_file() and path.name in version.files:
         return _single(path, version, files, wanted)
     split = wanted.split or "train"
-    if split not in ("train", "test"):
+    parts = {"train": version.train, "test": version.test}
+    if split not in parts:
         raise DataError(f"{path}: {version.name} has the splits train and test, not {split!r}")
 
-    def make(part: str, names: tuple[str, ...], like: Arrays | None) -> Arrays:
-        images, labels = _read_all(path, version, names, files)
-        name = f"{version.name}/{part}"
-        data = Arrays(images, labels, name=name, outputs=version.classes, wanted=wanted, like=like)
-        data.splits = tuple(word for word in ("train", "test") if set(getattr(version, word)) <= set(files))
-        return data
+    def make(part: str, like: Arrays | None) -> Arrays:
+        images, labels = _read_all(path, version, parts[part], files)
+        return Arrays(images, labels, name=f"{version.name}/{part}", outputs=version.classes, wanted=wanted, like=like)
 
-    if split == "train":
-        return make("train", version.train, None)
-    # Normalised as training would see it, where the training files are there.
-    train = make("train", version.train, None) if set(version.train) <= set(files) else None
-    return make("test", version.test, train)
+    return one_split(split, [part for part, names in parts.items() if set(names) <= set(files)], make)
 
 
 def _single(path: Path, version: Version, files: Files, wanted: Wanted) -> Arrays:

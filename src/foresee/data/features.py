@@ -73,9 +73,10 @@ class Features(Data):
     @cached_property
     def fingerprint(self) -> str:
         """Of the content: features, labels, task and normalisation."""
-        like = None if self.like is None else self.like.fingerprint
         content = contents(self._dense, self._sparse, self._labels)
-        return digest("features", self.task.vocabularies, self.task.outputs, self.normalise, like, *content)
+        return digest(
+            "features", self.task.vocabularies, self.task.outputs, self.normalise, self.like_fingerprint, *content
+        )
 
     def read(self, indices: Tensor) -> Batch:
         """The rows with these numbers."""

@@ -7,16 +7,19 @@ data = load("pictures", inputs=(3, 64, 64), split="test")
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
 from foresee.data.base import SPLITS, Data
 from foresee.data.normalising import Statistics
 from foresee.errors import DataError, ForeseeError, InputError, UnknownNameError
 from foresee.registry import Registry
 from foresee.task import Task
+
+D = TypeVar("D", bound=Data)
 
 
 @dataclass(frozen=True)
@@ -154,6 +157,17 @@ def load(
     raise DataError(
         f"{path}: not a kind of data that can be read; expected {'; '.join(kind.expects for kind in kinds)}"
     )
+
+
+def one_split(split: str, there: Collection[str], make: Callable[[str, D | None], D]) -> D:
+    """One split of data that comes in several: made like its training split where that is `there`, told of the others.
+
+    `make` gets the name of a split and what it is to be like; data without splits is the split "".
+    """
+    like = make("train", None) if split not in ("train", "") and "train" in there else None
+    data = make(split, like)
+    data.splits = tuple(word for word in dict.fromkeys(SPLITS.values()) if word in there)
+    return data
 
 
 @contextmanager

@@ -19,7 +19,7 @@ import torch
 from foresee.data.arrays import Array, Arrays, check_numbers
 from foresee.data.base import SPLITS, Data
 from foresee.data.features import Features, as_sparse, count_values
-from foresee.data.loading import Format, Wanted, formats, reading
+from foresee.data.loading import Format, Wanted, formats, one_split, reading
 from foresee.errors import DataError
 
 #: names under which files keep their inputs and labels, the likeliest first
@@ -73,10 +73,7 @@ def read_npz(path: Path, wanted: Wanted) -> Data:
                 like=like,
             )
 
-        has_training = "train" in found and split not in ("train", "")
-        data = make(split, make("train", None) if has_training else None)
-        data.splits = tuple(part for part in found if part)
-        return data
+        return one_split(split, found, make)
 
 
 def _find(names: list[str]) -> dict[str, Keys]:
