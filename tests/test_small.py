@@ -1,4 +1,4 @@
-"""Laws of the small modules: quantities, seeds, tasks, batches, errors, extras."""
+"""Laws of the small modules: quantities, seeds, tasks, errors, extras."""
 
 from __future__ import annotations
 
@@ -9,8 +9,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foresee.batch import Batch, as_batches
-from foresee.errors import DataError, InputError, MissingExtraError, UnknownNameError
+from foresee.errors import InputError, MissingExtraError, UnknownNameError
 from foresee.extras import available, need
 from foresee.quantities import format_quantity, parse_duration, parse_quantity
 from foresee.seeds import derive, generator, stream
@@ -64,29 +63,6 @@ def test_task_round_trip_and_shapes():
             parse_shape(text)
     with pytest.raises(InputError, match="task"):
         Task.from_json({"inputs": 5})
-
-
-def test_batches_are_checked_at_the_door():
-    with pytest.raises(DataError, match="NaN"):
-        Batch(torch.tensor([[float("nan")]]))
-    with pytest.raises(DataError, match="2 inputs but 3 labels"):
-        Batch(torch.zeros(2, 1), torch.zeros(3))
-    with pytest.raises(DataError, match="at least one"):
-        Batch(torch.zeros(0, 3))
-    with pytest.raises(InputError, match="expected a tensor"):
-        as_batches("images")
-    with pytest.raises(InputError):
-        as_batches([])
-
-
-def test_a_batch_is_cut_and_moved():
-    batch = Batch((torch.arange(6.0).view(3, 2), torch.arange(3)), torch.tensor([0, 1, 2]))
-    part = batch.first(2)
-    assert len(part) == 2
-    assert part.labels.tolist() == [0, 1]
-    moved = part.to("cpu", torch.float64)
-    assert moved.parts[0].dtype == torch.float64
-    assert moved.parts[1].dtype == torch.int64
 
 
 def test_errors_travel_between_processes():

@@ -2,30 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
 
 import torch
 from torch import Tensor
 
 from foresee.errors import DataError, InputError
 
-#: what a network is called with: one tensor, or several (dense and sparse features)
-Inputs = Tensor | tuple[Tensor, ...]
+#: what a network is called with: one tensor, several (dense and sparse features), or several by name
+Inputs = Tensor | tuple[Tensor, ...] | Mapping[str, Tensor]
 
 
 @dataclass(frozen=True, eq=False)
 class Batch:
     """Inputs with the batch axis first, and labels or None.
 
-    A tuple of inputs is passed to the network as separate arguments.
+    A tuple of inputs is passed to the network as separate arguments, a mapping as named ones. Whoever works on the inputs
+    need not know which it is: `parts` are the tensors in a fixed order (names in sorted order), `call` hands them to a
+    network, `rebuilt` puts others in their place.
+
+    >>> batch = Batch({"x": torch.ones(2, 3), "scale": torch.full((2, 1), 5.0)})
+    >>> batch.names, batch.call(lambda x, scale: (x * scale).sum().item())
+    (('scale', 'x'), 30.0)
     """
 
     inputs: Inputs
     labels: Tensor | None = None
 
     def __post_init__(self) -> None:
+        if isinstance(self.inputs, Mapping):
+            # A copy of our own, in an order that does not depend on how it was written down.
+            object.__setattr__(self, "inputs", {name: self.inputs[name] for name in sorted(self.inputs, key=str)})
+        _check_kinds(self.inputs)
         sizes = {len(part) for part in self.parts}
         if len(sizes) != 1 or 0 in sizes:
             raise DataError(f"batch: inputs of {sorted(sizes)} samples; every part needs the same number, at least one")
@@ -37,8 +47,25 @@ class Batch:
 
     @property
     def parts(self) -> tuple[Tensor, ...]:
-        """The inputs as a tuple, one or several."""
-        return self.inputs if isinstance(self.inputs, tuple) else (self.inputs,)
+        """The inputs as a tuple, one or several; named ones in the order of `names`."""
+        return parts_of(self.inputs)
+
+    @property
+    def names(self) -> tuple[str, ...] | None:
+        """The names of the parts, sorted; None where they have none and go by position."""
+        return tuple(self.inputs) if isinstance(self.inputs, Mapping) else None
+
+    def call(self, network: Callable[..., Any], parts: Iterable[Tensor] | None = None) -> Any:
+        """What the network answers to the inputs, or to other `parts` in their places."""
+        return call(network, self.inputs if parts is None else alike(self.inputs, parts))
+
+    def rebuilt(self, parts: Iterable[Tensor], labels: Tensor | Literal["same"] | None = "same") -> Batch:
+        """A batch of the same structure with these parts, and these labels; the batch's own where nothing is said."""
+        return Batch(alike(self.inputs, parts), self.labels if isinstance(labels, str) else labels)
+
+    def each(self, change: Callable[[Tensor], Tensor]) -> Batch:
+        """The same change made to every part and to the labels."""
+        return self.rebuilt(map(change, self.parts), None if self.labels is None else change(self.labels))
 
     def __len__(self) -> int:
         return len(self.parts[0])
@@ -47,26 +74,42 @@ class Batch:
         """The first `count` samples."""
         return self[slice(0, count)]
 
-    def __getitem__(self, part: slice) -> Batch:
-        inputs = tuple(tensor[part] for tensor in self.parts)
-        return Batch(
-            inputs if isinstance(self.inputs, tuple) else inputs[0],
-            None if self.labels is None else self.labels[part],
-        )
+    def __getitem__(self, chosen: slice | Tensor | list[int]) -> Batch:
+        """Some of the samples: a slice, or their numbers in any order."""
+        return self.each(lambda tensor: tensor[chosen])
 
     def to(self, device: torch.device | str, dtype: torch.dtype | None = None) -> Batch:
-        """On a device, floating inputs in `dtype`."""
+        """On a device, floating inputs in `dtype`; whole numbers stay whole numbers."""
+        return self.each(lambda tensor: tensor.to(device, dtype if tensor.is_floating_point() else None))
 
-        def move(tensor: Tensor) -> Tensor:
-            return tensor.to(device, dtype if tensor.is_floating_point() else None)
 
-        inputs = tuple(move(tensor) for tensor in self.parts)
-        labels = None if self.labels is None else move(self.labels)
-        return replace(self, inputs=inputs if isinstance(self.inputs, tuple) else inputs[0], labels=labels)
+def parts_of(inputs: Inputs) -> tuple[Tensor, ...]:
+    """The tensors of inputs of any structure, in a fixed order."""
+    if isinstance(inputs, Mapping):
+        return tuple(inputs.values())
+    return inputs if isinstance(inputs, tuple) else (inputs,)
+
+
+def alike(inputs: Inputs, parts: Iterable[Tensor]) -> Inputs:
+    """Inputs of the same structure with these tensors instead, in the order of `parts_of`."""
+    given = tuple(parts)
+    if len(given) != len(parts_of(inputs)):
+        raise InputError(f"{len(given)} parts in the place of {len(parts_of(inputs))}")
+    if isinstance(inputs, Mapping):
+        return dict(zip(inputs, given, strict=True))
+    return given if isinstance(inputs, tuple) else given[0]
+
+
+def call(network: Callable[..., Any], inputs: Inputs) -> Any:
+    """What a network answers to these inputs: a tuple is several arguments, a mapping named ones."""
+    return network(**inputs) if isinstance(inputs, Mapping) else network(*parts_of(inputs))
 
 
 def as_batches(given: Any) -> list[Batch]:
     """What a user may hand over, as batches: a tensor, `(inputs, labels)`, a `Batch`, or a list of these.
+
+    The inputs of a pair may be one tensor, a tuple of tensors, or a mapping of names to tensors. A mapping alone is
+    refused, since nothing says whether one of its entries is the labels.
 
     >>> [len(b) for b in as_batches([torch.zeros(2, 3), (torch.zeros(4, 3), torch.zeros(4).long())])]
     [2, 4]
@@ -75,10 +118,28 @@ def as_batches(given: Any) -> list[Batch]:
         return [given]
     if isinstance(given, Tensor):
         return [Batch(given)]
-    if isinstance(given, tuple) and len(given) == 2 and all(isinstance(part, Tensor) for part in given):
-        return [Batch(*given)]
+    if isinstance(given, tuple) and len(given) == 2 and isinstance(given[1], Tensor):
+        inputs, labels = given
+        if isinstance(inputs, Tensor | Mapping) or _all_tensors(inputs):
+            return [Batch(inputs, labels)]
     if isinstance(given, Sequence) and not isinstance(given, str | tuple) and given:
         return [batch for part in given for batch in as_batches(part)]
+    hint = ": write (mapping, labels), or Batch(mapping) where there are none" if isinstance(given, Mapping) else ""
     raise InputError(
-        f"batch of type {type(given).__name__}: expected a tensor, (inputs, labels), a Batch, or a list of these"
+        f"batch of type {type(given).__name__}: expected a tensor, (inputs, labels), a Batch, or a list of these{hint}"
     )
+
+
+def _all_tensors(given: Any) -> bool:
+    return isinstance(given, tuple) and bool(given) and all(isinstance(part, Tensor) for part in given)
+
+
+def _check_kinds(inputs: Inputs) -> None:
+    """Named inputs are texts to tensors; the other kinds show by themselves when they are wrong."""
+    if not isinstance(inputs, Mapping):
+        return
+    if not inputs:
+        raise DataError("batch: an empty mapping; name at least one part")
+    for name, part in inputs.items():
+        if not isinstance(name, str) or not isinstance(part, Tensor):
+            raise DataError(f"batch: part {name!r} is a {type(part).__name__}; expected a name and a tensor")

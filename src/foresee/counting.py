@@ -16,7 +16,7 @@ from torch import Tensor, nn
 from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.utils.flop_counter import FlopCounterMode
 
-from foresee.batch import Inputs
+from foresee.batch import Inputs, alike, call, parts_of
 from foresee.errors import UnsupportedError
 
 
@@ -35,18 +35,19 @@ def count_params(network: nn.Module) -> int:
 def count_macs(network: nn.Module, inputs: Inputs) -> int:
     """Multiply-accumulates that one sample costs at inference.
 
-    `inputs` has the batch axis first (several tensors as a tuple); its first sample is used, and of that the shape only:
-    a copy of the network without weights runs on the meta device. A network that needs real numbers to run (it branches on
-    them, or keeps tensors that are neither parameters nor buffers) is copied whole and run on its own device instead.
+    `inputs` has the batch axis first (several tensors as a tuple or by name); its first sample is used, and of that the
+    shape only: a copy of the network without weights runs on the meta device. A network that needs real numbers to run (it
+    branches on them, or keeps tensors that are neither parameters nor buffers) is copied whole and run on its own device
+    instead.
 
     >>> count_macs(nn.Conv2d(3, 8, 3), torch.zeros(1, 3, 10, 10)) == 8 * 8 * 8 * 3 * 9
     True
     """
-    sample = tuple(part[:1].detach() for part in (inputs if isinstance(inputs, tuple) else (inputs,)))
+    sample = [part[:1].detach() for part in parts_of(inputs)]
     try:
-        return _count(_weightless(network), tuple(part.to("meta") for part in sample))
+        return _count(_weightless(network), alike(inputs, (part.to("meta") for part in sample)))
     except (RuntimeError, NotImplementedError, TypeError, ValueError):
-        return _count(_copy(network, {}), sample)
+        return _count(_copy(network, {}), alike(inputs, sample))
 
 
 def stored_bytes(network: nn.Module, inputs: Inputs) -> int:
@@ -58,7 +59,6 @@ def stored_bytes(network: nn.Module, inputs: Inputs) -> int:
     >>> stored_bytes(nn.Sequential(nn.Linear(4, 8), nn.ReLU()), torch.zeros(2, 4))  # the input and the output of the ReLU
     96
     """
-    parts = inputs if isinstance(inputs, tuple) else (inputs,)
     copied = _weightless(network).train()
     for parameter in copied.parameters():
         parameter.requires_grad_(parameter.is_floating_point())
@@ -72,14 +72,14 @@ def stored_bytes(network: nn.Module, inputs: Inputs) -> int:
         return tensor
 
     with torch.enable_grad(), torch.autograd.graph.saved_tensors_hooks(keep, lambda tensor: tensor):
-        copied(*(part.detach().to("meta") for part in parts))
+        call(copied, alike(inputs, (part.detach().to("meta") for part in parts_of(inputs))))
     return sum(tensor.numel() * tensor.element_size() for tensor in saved.values())
 
 
-def _count(network: nn.Module, sample: tuple[Tensor, ...]) -> int:
+def _count(network: nn.Module, sample: Inputs) -> int:
     network.eval()  # inference: no auxiliary heads, no batch statistics of a batch of one
     with torch.no_grad(), _countable(), FlopCounterMode(display=False) as counter:
-        network(*sample)
+        call(network, sample)
     return int(counter.get_total_flops()) // 2
 
 

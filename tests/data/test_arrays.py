@@ -1,9 +1,5 @@
 from __future__ import annotations
 
-import io
-import pickle
-import struct
-import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -16,13 +12,38 @@ from tests.properties import examples
 from torch import Tensor
 
 import foresee.data as fd
-from foresee.data import Arrays
+from foresee.data import Arrays, Wanted
 from foresee.data.arrays import fit
-from foresee.data.base import Wanted
 from foresee.errors import DataError, InputError
 from foresee.task import Task
+from foresee.testing import DataSuite
 
 CLASSES = np.array([0, 1, 2, 0, 1, 2])
+
+
+def numbers(*shape: int) -> np.ndarray[Any, Any]:
+    return np.random.default_rng(0).normal(size=shape)
+
+
+class TestImages(DataSuite):
+    """Bytes, channels last, at another size."""
+
+    def data(self) -> fd.Data:
+        images = np.random.default_rng(0).integers(0, 256, (13, 9, 8, 3), dtype=np.uint8)
+        return Arrays(images, np.arange(13) % 3, wanted=Wanted(resize=(5, 7)))
+
+
+class TestRegression(DataSuite):
+    def data(self) -> fd.Data:
+        return Arrays(numbers(13, 4), numbers(13, 2))
+
+    def others(self) -> list[fd.Data]:
+        return [Arrays(numbers(13, 4), numbers(13, 2) + 1), Arrays(numbers(13, 4) + 1, numbers(13, 2))]
+
+
+class TestUnlabelled(DataSuite):
+    def data(self) -> fd.Data:
+        return Arrays(numbers(13, 4), None, outputs=3, wanted=Wanted(normalise=False))
 
 
 def whole(data: fd.Data) -> tuple[Tensor, Tensor]:
@@ -219,142 +240,6 @@ def test_fingerprints_are_of_content_not_of_form(tmp_path: Path) -> None:
     assert len(others | {first}) == 6
 
 
-# -- .npz
-
-
-@pytest.mark.parametrize(
-    ("keys", "split", "chosen"),
-    [
-        (("x", "y"), None, "x"),
-        (("inputs", "labels"), None, "inputs"),
-        (("images", "labels"), None, "images"),
-        (("X_train", "y_train", "X_test", "y_test"), None, "X_train"),
-        (("X_train", "y_train", "X_test", "y_test"), "test", "X_test"),
-        (("train_images", "train_labels", "val_images", "val_labels"), "valid", "val_images"),
-        (("x", "y", "x_train", "y_train"), None, "x_train"),
-        (("data", "target", "notes"), None, "data"),
-    ],
-)
-def test_common_keys_are_found(keys: tuple[str, ...], split: str | None, chosen: str, tmp_path: Path) -> None:
-    arrays: dict[str, Any] = {}
-    for number, key in enumerate(keys):
-        is_inputs = any(word in key.lower() for word in ("x", "inputs", "images", "data"))
-        arrays[key] = np.full((6, 4), number, np.float32) if is_inputs else CLASSES
-    data = fd.load(save(tmp_path / "d.npz", **arrays), split=split, normalise=False)
-    assert set(whole(data)[0].flatten().tolist()) == {keys.index(chosen)}
-    assert whole(data)[1].tolist() == CLASSES.tolist()
-
-
-def test_test_split_follows_its_training_split(tmp_path: Path) -> None:
-    rng = np.random.default_rng(0)
-    x = rng.normal(size=(6, 4)).astype(np.float32)
-    path = save(tmp_path / "d.npz", x_train=x, y_train=CLASSES, x_test=x + 100, y_test=np.array([1] * 6))
-    train, test = fd.load(path), fd.load(path, split="test")
-    assert test.statistics == train.statistics
-    assert test.task.outputs == 3
-    assert (train.name, test.name) == ("d.npz/train", "d.npz/test")
-
-
-def test_fortran_order_is_honoured(tmp_path: Path) -> None:
-    x = np.arange(24, dtype=np.float32).reshape(6, 4)
-    path = save(tmp_path / "f.npz", x=np.asfortranarray(x), y=CLASSES)
-    assert torch.equal(whole(fd.load(path))[0], torch.from_numpy(x))
-
-
-def npy(header: str, body: bytes) -> bytes:
-    text = header.encode() + b" " * 20 + b"\n"
-    return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(text)) + text + body
-
-
-@pytest.mark.parametrize(
-    ("header", "body", "message"),
-    [
-        ("{'descr': '<f4', 'fortran_order': False, 'shape': (6, 4), }", b"\0" * 95, "should hold 96 bytes"),
-        ("{'descr': '<f4', 'fortran_order': False, 'shape': (6, 4), }", b"\0" * 97, "should hold 96 bytes"),
-        ("{'descr': '|u1', 'fortran_order': False, 'shape': (6, 9999999999999), }", b"", "GiB"),
-        ("{'descr': '|O', 'fortran_order': False, 'shape': (6,), }", b"", "pickle, which is never loaded"),
-        ("{'descr': '<f4', 'fortran_order': False, 'shape': __import__('os'), }", b"", "cannot be read as an .npz"),
-        ("not a header", b"", "cannot be read as an .npz"),
-    ],
-)
-def test_damaged_arrays_are_refused_by_their_header(header: str, body: bytes, message: str, tmp_path: Path) -> None:
-    path = tmp_path / "bad.npz"
-    with zipfile.ZipFile(path, "w") as archive:
-        archive.writestr("x.npy", npy(header, body))
-        archive.writestr("y.npy", npy("{'descr': '<i8', 'fortran_order': False, 'shape': (6,), }", CLASSES.tobytes()))
-    with pytest.raises(DataError, match=message) as caught:
-        fd.load(path)
-    assert "bad.npz" in str(caught.value)
-
-
-def test_a_pickled_array_is_refused_and_never_runs(tmp_path: Path) -> None:
-    marker = tmp_path / "ran"
-
-    class Trap:
-        def __reduce__(self) -> tuple[Any, ...]:
-            return Path.touch, (marker,)
-
-    path = tmp_path / "trap.npz"
-    np.savez(path, x=np.array([[Trap()]] * 6, dtype=object), y=CLASSES)
-    assert pickle.dumps(Trap())
-    with pytest.raises(DataError, match=r"trap\.npz.*pickle, which is never loaded"):
-        fd.load(path)
-    assert not marker.exists()
-
-
-@pytest.mark.parametrize("cut", [0, 1, 50, 200])
-def test_truncated_and_foreign_files_are_one_clear_error(cut: int, tmp_path: Path) -> None:
-    whole_file = io.BytesIO()
-    np.savez_compressed(whole_file, x=np.random.default_rng(0).normal(size=(6, 40)), y=CLASSES)
-    path = tmp_path / "cut.npz"
-    path.write_bytes(whole_file.getvalue()[:cut])
-    with pytest.raises(DataError, match=r"cut\.npz: cannot be read as an \.npz file"):
-        fd.load(path)
-
-
-def test_a_flipped_bit_is_noticed(tmp_path: Path) -> None:
-    path = save(tmp_path / "bit.npz", x=np.random.default_rng(0).normal(size=(6, 40)), y=CLASSES)
-    content = bytearray(path.read_bytes())
-    content[400] ^= 16
-    path.write_bytes(content)
-    with pytest.raises(DataError, match=r"bit\.npz"):
-        fd.load(path)
-
-
-def test_missing_keys_are_listed(tmp_path: Path) -> None:
-    path = save(tmp_path / "k.npz", first=np.zeros((6, 3)), x_test=np.zeros((6, 3)), y_test=CLASSES)
-    with pytest.raises(DataError, match=r"k\.npz: no inputs among the keys first, x_test, y_test; expected .*x/y"):
-        fd.load(path)
-    with pytest.raises(DataError, match="no split 'val'"):
-        fd.load(path, split="val")
-    assert len(fd.load(path, split="test")) == 6
-
-
-# -- the real files
-
-
-def test_real_cifar_subset(image_files: Path) -> None:
-    data = fd.load(image_files / "cifar10_6k.npz")
-    assert (len(data), data.task) == (6000, Task((3, 32, 32), 10))
-    # The published per-channel moments of CIFAR-10's training images.
-    assert data.statistics.mean == pytest.approx((0.4914, 0.4822, 0.4465), abs=0.01)
-    assert data.statistics.std == pytest.approx((0.2470, 0.2435, 0.2616), abs=0.01)
-    batch = data.batch(500, seed=1)
-    assert isinstance(batch.inputs, Tensor)
-    assert abs(batch.inputs.mean()) < 0.1
-    assert batch.labels is not None
-    assert set(batch.labels.tolist()) == set(range(10))
-    with np.load(image_files / "cifar10_6k.npz", allow_pickle=False) as file:
-        expected = torch.from_numpy(file["x_train"][17]).permute(2, 0, 1).float() / 255
-    assert torch.equal(data.read(torch.tensor([17])).parts[0][0], expected)
-
-
-def test_real_mnist_subset(image_files: Path) -> None:
-    assert fd.load(image_files / "mnist_5k.npz").task == Task((1, 28, 28), 10)
-    data = fd.load(image_files / "mnist_5k.npz", split="test", task=Task((3, 32, 32), 10))
-    assert (len(data), data.batch(3).parts[0].shape) == (1000, (3, 3, 32, 32))
-
-
-def test_a_real_file_without_images_is_refused(image_files: Path) -> None:
-    with pytest.raises(DataError, match=r"nb201_splits\.npz: no inputs among the keys"):
-        fd.load(image_files / "nb201_splits.npz")
+def test_a_task_with_sparse_features_is_refused() -> None:
+    with pytest.raises(DataError, match="the task has 2 sparse features, the data has none"):
+        Arrays(np.zeros((6, 3)), CLASSES, wanted=Wanted(Task((3,), 3, vocabularies=(4, 5))))

@@ -1,40 +1,32 @@
 from __future__ import annotations
 
-import subprocess
-import sys
-from pathlib import Path
+import math
+import pickle
+from collections.abc import Iterable
 
 import numpy as np
 import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.data.numbers import Numbers
 from tests.properties import examples
-from torch import Tensor
 
 import foresee.data as fd
 from foresee.batch import Batch
-from foresee.data.base import Data, Statistics, Wanted, digest
-from foresee.errors import DataError, InputError, UnknownNameError
-from foresee.task import Task
+from foresee.data import Data
+from foresee.data.base import digest
+from foresee.errors import InputError
+from foresee.testing import DataSuite
 
 
-class Numbers(Data):
-    """Sample i is the number i: what a batch holds says which samples were drawn."""
+class TestPart(DataSuite):
+    """A part of a part: both are data sets as any other."""
 
-    def __init__(self, count: int, **options: object) -> None:
-        super().__init__("numbers", Task((1,), 1), **{"normalise": False, **options})  # type: ignore[arg-type]
-        self.count = count
-
-    def __len__(self) -> int:
-        return self.count
-
-    @property
-    def fingerprint(self) -> str:
-        return digest("numbers", self.count)
-
-    def read(self, indices: Tensor) -> Batch:
-        return Batch(indices.float()[:, None], indices)
+    def data(self) -> Data:
+        x = np.random.default_rng(0).normal(size=(40, 3))
+        first = fd.Arrays(x, np.arange(40) % 2).split({"train": 0.6, "test": 0.4}, seed=1)["test"]
+        return first.split({"train": 0.7, "val": 0.3}, seed=2)["train"]
 
 
 def drawn(data: Data, size: int, index: int, seed: int = 0) -> list[int]:
@@ -94,146 +86,132 @@ def test_draws_do_not_touch_the_global_generator() -> None:
     assert torch.equal(before, torch.get_rng_state())
 
 
-# -- normalising
-
-
-def test_statistics_agree_with_numpy_on_every_sample() -> None:
-    rng = np.random.default_rng(0)
-    # A large mean and more samples than one chunk: the naive sum of squares would lose its digits here.
-    x = (rng.normal(size=(700, 2, 3, 3)) * np.array([1.0, 5.0])[:, None, None] + 1000).astype(np.float32)
-    data = fd.Arrays(x, np.arange(700) % 2)
-    exact = x.astype(np.float64)
-    np.testing.assert_allclose(data.statistics.mean, exact.mean(axis=(0, 2, 3)), rtol=1e-8)
-    np.testing.assert_allclose(data.statistics.std, exact.std(axis=(0, 2, 3)), rtol=1e-8)
-    inputs = data.batch(700).inputs
-    assert isinstance(inputs, Tensor)
-    assert inputs.mean(dim=(0, 2, 3)).abs().max() < 1e-3
-    torch.testing.assert_close(inputs.std(dim=(0, 2, 3)), torch.ones(2), rtol=1e-3, atol=0)
-
-
-def test_statistics_do_not_depend_on_the_number_of_threads() -> None:
-    x = np.random.default_rng(0).integers(0, 256, (600, 32, 32, 3), dtype=np.uint8)
-    before = torch.get_num_threads()
-    found = []
-    try:
-        for threads in (1, 2):
-            torch.set_num_threads(threads)
-            found.append(fd.Arrays(x, np.arange(600) % 2).statistics)
-    finally:
-        torch.set_num_threads(before)
-    assert found[0] == found[1]
-
-
-def test_large_data_is_measured_on_evenly_spaced_samples() -> None:
-    data = Numbers(1000, normalise=True)
-    data.statistics_samples = 10
-    assert data.statistics.mean == pytest.approx((np.arange(0, 1000, 100).mean(),))
-
-
-def test_constant_channels_are_shifted_but_not_divided() -> None:
-    x = np.full((4, 2, 2, 2), 0.1, np.float32)
-    x[:, 1] = np.arange(4)[:, None, None]
-    data = fd.Arrays(x, np.array([0, 1, 0, 1]))
-    assert data.statistics.std[0] == 1.0
-    inputs = data.batch(4).inputs
-    assert isinstance(inputs, Tensor)
-    assert inputs[:, 0].abs().max() < 1e-6
-    assert inputs[:, 1].std() > 1
-
-
-def test_normalise_off_and_own_statistics() -> None:
-    x = np.arange(8, dtype=np.float32).reshape(4, 2)
-    raw = fd.Arrays(x, np.array([0, 1, 0, 1]), wanted=Wanted(normalise=False)).batch(4).inputs
-    own = Statistics((1.0, 1.0), (2.0, 4.0))
-    scaled = fd.Arrays(x, np.array([0, 1, 0, 1]), wanted=Wanted(normalise=own)).batch(4).inputs
-    assert isinstance(raw, Tensor)
-    assert sorted(raw.flatten().tolist()) == list(range(8))
-    torch.testing.assert_close(scaled, (raw - 1) / torch.tensor([2.0, 4.0]))
-
-
-@pytest.mark.parametrize(
-    ("mean", "std"), [((0.0,), (0.0,)), ((0.0,), (1.0, 1.0)), ((float("nan"),), (1.0,)), ((0.0,), (-1.0,))]
-)
-def test_senseless_statistics_are_refused(mean: tuple[float, ...], std: tuple[float, ...]) -> None:
-    with pytest.raises(InputError, match="one finite mean and one std above 0"):
-        Statistics(mean, std)
-
-
-def test_statistics_of_other_channels_are_refused() -> None:
-    with pytest.raises(InputError, match="3 channels for inputs of 1"):
-        Statistics((0.0,) * 3, (1.0,) * 3).apply(torch.zeros(2, 1, 4, 4))
-
-
-# -- load
-
-
-def test_unknown_names_list_the_nearest() -> None:
-    with pytest.raises(UnknownNameError, match="did you mean digits"):
-        fd.load("digitz")
-    with pytest.raises(UnknownNameError, match="digits, synthetic"):
-        fd.load("qqqq")
-
-
-@pytest.mark.parametrize("reference", ["no/such/place", "missing.npz", "./digits", Path("digits")])
-def test_missing_paths_say_so(reference: str | Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    with pytest.raises(DataError, match="no such file or folder"):
-        fd.load(reference)
-
-
-def test_a_name_wins_over_a_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "synthetic").mkdir()
-    assert fd.load("synthetic").endless
-    with pytest.raises(DataError, match="one folder per class"):
-        fd.load("./synthetic")
-
-
-@pytest.mark.parametrize("reference", ["", "a\0b", "x" * 5000, "~nobody_of_this_name/x"])
-def test_senseless_references_are_one_clear_error(reference: str) -> None:
-    with pytest.raises((DataError, InputError)):
-        fd.load(reference)
-
-
-def test_files_of_no_known_kind_list_the_kinds(tmp_path: Path) -> None:
-    (tmp_path / "notes.txt").write_text("hello")
-    with pytest.raises(DataError, match=r"notes\.txt.*\.npz.*CIFAR.*one folder of images per class"):
-        fd.load(tmp_path / "notes.txt")
-
-
-@pytest.mark.parametrize("resize", [0, (8, 0), (8,), (1, 2, 3), (2.5, 3)])
-def test_senseless_sizes_are_refused(resize: int | tuple[int, int]) -> None:
-    with pytest.raises(InputError, match="resize"):
-        fd.load("synthetic", resize=resize)
-
-
-def test_resize_and_task_must_agree() -> None:
-    assert fd.load("synthetic", task=Task((3, 8, 8), 2), resize=8).task == Task((3, 8, 8), 2)
-    with pytest.raises(InputError, match="16x16 contradicts the task's inputs 3x8x8"):
-        fd.load("synthetic", task=Task((3, 8, 8), 2), resize=16)
-
-
-def test_unknown_splits_are_refused() -> None:
-    with pytest.raises(UnknownNameError, match="unknown split 'tset': did you mean test"):
-        fd.load("digits", split="tset")
-    with pytest.raises(InputError, match="no splits"):
-        fd.load("synthetic", split="train")
-
-
-def test_a_new_kind_of_data_needs_only_an_entry(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    (tmp_path / "x.log").write_text("")
-    kind = fd.Format("log", "a click log", lambda p: p.suffix == ".log", lambda p, wanted: Numbers(7))
-    monkeypatch.setattr("foresee.data.base.formats", [*fd.formats, kind])
-    assert len(fd.load(tmp_path / "x.log")) == 7
-
-
-@pytest.mark.slow
-def test_importing_the_room_is_light() -> None:
-    code = "import sys, foresee.data; print([m for m in ('sklearn', 'scipy', 'PIL', 'matplotlib') if m in sys.modules])"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "[]"
-
-
 def test_repr_says_what_it_is() -> None:
     assert repr(Numbers(7)) == f"<numbers: 7 samples of 1, 1 outputs, {digest('numbers', 7)}>"
     assert "endless of 3x32x32, 10 outputs" in repr(fd.load("synthetic"))
+
+
+# -- epochs
+
+
+def numbers_of(batches: Iterable[Batch]) -> list[list[int]]:
+    return [[int(label) for label in batch.labels] for batch in batches if batch.labels is not None]
+
+
+@examples(40)
+@given(count=st.integers(1, 40), size=st.integers(1, 45), seed=st.integers(0, 3), number=st.integers(0, 3))
+def test_an_epoch_is_a_permutation_cut_into_batches(count: int, size: int, seed: int, number: int) -> None:
+    data = Numbers(count)
+    batches = numbers_of(data.epoch(size, seed=seed, number=number))
+    assert sorted(row for batch in batches for row in batch) == list(range(count))
+    assert len(batches) == data.steps(size) == math.ceil(count / size)
+    assert {len(batch) for batch in batches[:-1]} <= {size}
+    for start in range(len(batches) + 1):
+        assert numbers_of(Numbers(count).epoch(size, seed=seed, number=number, start=start)) == batches[start:]
+    in_order = numbers_of(data.epoch(size, shuffle=False))
+    assert [row for batch in in_order for row in batch] == list(range(count))
+
+
+def test_batches_for_looking_are_the_whole_ones_of_the_epochs() -> None:
+    data = Numbers(11)
+    looked = [drawn(data, 4, index, seed=5) for index in range(6)]
+    trained = [numbers_of(data.epoch(4, seed=5, number=number, drop_last=True)) for number in range(3)]
+    assert looked == [batch for epoch in trained for batch in epoch]
+    assert [data.steps(4), data.steps(4, drop_last=True)] == [3, 2]
+
+
+def test_an_order_is_drawn_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    draws: list[int] = []
+    plain = torch.randperm
+    monkeypatch.setattr(torch, "randperm", lambda count, **more: draws.append(count) or plain(count, **more))
+    data = Numbers(100)
+    list(data.epoch(7, seed=1))
+    data.batches(14, 7, seed=1)
+    assert draws == [100]
+    data.batch(7, seed=2)
+    data.batch(7, seed=1)
+    assert draws == [100, 100, 100]  # one is remembered, not all
+
+
+def test_the_remembered_order_does_not_travel() -> None:
+    data = Numbers(100_000)
+    before = len(pickle.dumps(data))
+    first = drawn(data, 5, 3)
+    assert len(pickle.dumps(data)) < before + 200
+    assert drawn(pickle.loads(pickle.dumps(data)), 5, 3) == first
+
+
+@pytest.mark.parametrize(
+    ("asked", "message"),
+    [
+        ({"size": 0}, "batch of 0 samples"),
+        ({"size": 3, "number": -1}, "epoch -1 from batch 0: expected an epoch from 0"),
+        ({"size": 3, "start": 4}, "a batch from 0 to 3"),
+        ({"size": 3, "start": -1}, "a batch from 0 to 3"),
+        ({"size": 8, "drop_last": True}, "numbers has only 7"),
+    ],
+)
+def test_senseless_epochs_are_refused_at_once(asked: dict[str, int], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        Numbers(7).epoch(**asked)  # type: ignore[arg-type]
+
+
+# -- splits
+
+
+def rows(data: Data) -> list[int]:
+    return numbers_of([data.read(torch.arange(len(data)))])[0]
+
+
+@examples(40)
+@given(count=st.integers(10, 80), seed=st.integers(0, 5), ordered=st.booleans())
+def test_parts_are_disjoint_and_everything(count: int, seed: int, ordered: bool) -> None:
+    parts = Numbers(count).split({"train": 0.7, "val": 0.2, "test": 0.1}, seed=seed, ordered=ordered)
+    assert sorted(row for part in parts.values() for row in rows(part)) == list(range(count))
+    assert [row for part in parts.values() for row in rows(part)] == list(range(count)) or not ordered
+    again = Numbers(count).split({"train": 0.7, "val": 0.2, "test": 0.1}, seed=seed, ordered=ordered)
+    assert {name: rows(part) for name, part in again.items()} == {name: rows(part) for name, part in parts.items()}
+
+
+def test_seeds_split_differently_and_parts_know_their_names() -> None:
+    data = Numbers(50)
+    one, other = (data.split({"train": 0.5, "test": 0.5}, seed=seed) for seed in (0, 1))
+    assert rows(one["train"]) != rows(other["train"])
+    assert one["train"].name == "numbers/train"
+    assert one["train"].fingerprint != other["train"].fingerprint
+
+
+def test_parts_are_normalised_by_the_training_part() -> None:
+    data = Numbers(40, normalise=True)
+    parts = data.split({"test": 0.25, "training": 0.75}, ordered=True)
+    assert parts["training"].statistics.mean == pytest.approx((np.arange(10, 40).mean(),))
+    assert parts["test"].statistics == parts["training"].statistics
+    named_otherwise = data.split({"a": 0.5, "b": 0.5}, ordered=True)
+    assert named_otherwise["b"].statistics.mean == pytest.approx((np.arange(20).mean(),))
+
+
+def test_what_is_fixed_already_stays() -> None:
+    known = fd.Statistics((3.0,), (2.0,))
+    assert Numbers(40, normalise=known).split({"train": 0.5, "test": 0.5})["test"].statistics == known
+    training = Numbers(10, normalise=True)
+    test = Numbers(40, normalise=True, like=training)
+    parts = test.split({"train": 0.5, "b": 0.5}, seed=3)
+    assert {part.statistics for part in parts.values()} == {training.statistics}
+
+
+@pytest.mark.parametrize(
+    ("shares", "message"),
+    [
+        ({}, "expected names with shares above 0"),
+        ({"train": 0.5, "test": 0.4}, "sum up to 0.9, expected 1"),
+        ({"train": 1.5, "test": -0.5}, "expected names with shares above 0"),
+        ({"train": float("nan"), "test": 0.5}, "expected names with shares above 0"),
+        ({"train": "0.5", "test": 0.5}, "expected names with shares above 0"),
+        ({"train": 0.99, "test": 0.01}, "test would get none of 7 samples"),
+    ],
+)
+def test_senseless_splits_are_refused(shares: dict[str, float], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        Numbers(7).split(shares)
+    with pytest.raises(InputError, match="synthetic data has no end"):
+        fd.load("synthetic").split({"train": 0.5, "test": 0.5})

@@ -18,6 +18,7 @@ import foresee.data as fd
 from foresee.data import cifar
 from foresee.errors import DataError
 from foresee.task import Task
+from foresee.testing import DataSuite
 
 COUNT = 4  # images in each file
 
@@ -394,3 +395,20 @@ def test_a_hostile_pickle_in_an_archive_never_runs(tmp_path: Path) -> None:
     with pytest.raises(DataError, match=r"data_batch_4: cannot be read.*refused"):
         fd.load(archive_of(tmp_path / "a.tar.gz", files, prefix=f"{P10.folder}/"))
     assert not marker.exists()
+
+
+class TestFolder(DataSuite):
+    @pytest.fixture(autouse=True)
+    def _files(self, tmp_path: Path) -> None:
+        self.folder = folder_of(tmp_path, B10)
+
+    def data(self) -> fd.Data:
+        return fd.load(self.folder)
+
+    def others(self) -> list[fd.Data]:
+        return [fd.load(self.folder, split="test")]
+
+    def test_its_own_splits_are_named(self) -> None:
+        assert fd.load(self.folder).splits == ("train", "test")
+        (self.folder / B10.train[0]).unlink()
+        assert fd.load(self.folder, split="test").splits == ("test",)

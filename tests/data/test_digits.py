@@ -8,6 +8,17 @@ import foresee.data as fd
 from foresee.data import Digits
 from foresee.errors import DataError, InputError
 from foresee.task import Task
+from foresee.testing import DataSuite
+
+
+class TestDigits(DataSuite):
+    size = 50
+
+    def data(self) -> fd.Data:
+        return Digits(channels=1, size=9, split="test")
+
+    def others(self) -> list[fd.Data]:
+        return [Digits(channels=1, size=9), Digits(channels=1, size=10, split="test")]
 
 
 def images(data: fd.Data, count: int) -> Tensor:
@@ -77,3 +88,8 @@ def test_fingerprint_tells_what_is_looked_at() -> None:
     }
     assert len(seen) == 5
     assert Digits().fingerprint == fd.load("digits").fingerprint == "5452f77781925333"
+
+
+def test_its_own_splits_are_named() -> None:
+    assert fd.load("digits").splits == ("train", "test")
+    assert [len(fd.load("digits", split=name)) for name in fd.load("digits").splits] == [1437, 360]

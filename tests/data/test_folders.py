@@ -14,6 +14,7 @@ import foresee.data as fd
 from foresee.data import Images, folders
 from foresee.errors import DataError, InputError, MissingExtraError
 from foresee.task import Task
+from foresee.testing import DataSuite
 
 COLOURS = {"cat": (255, 0, 0), "dog": (0, 255, 0), "emu": (0, 0, 255)}
 
@@ -208,3 +209,23 @@ def test_pillow_is_an_extra(pictures: Path, monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr("foresee.extras.importlib.import_module", missing)
     with pytest.raises(MissingExtraError, match=r"foresee\[images\]"):
         fd.load(pictures)
+
+
+class TestFolder(DataSuite):
+    @pytest.fixture(autouse=True)
+    def _pictures(self, tmp_path: Path) -> None:
+        self.folder = tmp_path / "own"
+        for number in range(11):
+            paint(self.folder / "test" / ("odd" if number % 2 else "even") / f"{number}.png", (20 * number, 99, 7))
+        for name in ("even", "odd"):
+            paint(self.folder / "train" / name / "x.png", (200, 0, 50))
+
+    def data(self) -> fd.Data:
+        return fd.load(self.folder, resize=5, split="test")
+
+    def others(self) -> list[fd.Data]:
+        return [fd.load(self.folder, resize=5), fd.load(self.folder, resize=6, split="test")]
+
+    def test_its_own_splits_are_named(self) -> None:
+        assert fd.load(self.folder).splits == ("train", "test")
+        assert fd.load(self.folder / "test").splits == ()

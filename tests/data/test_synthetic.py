@@ -1,13 +1,36 @@
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import pytest
 import torch
 from torch import Tensor
 
+import foresee as fs
 import foresee.data as fd
 from foresee.data import Synthetic
 from foresee.errors import InputError
+from foresee.seeds import stream
 from foresee.task import Task
+from foresee.testing import DataSuite
+
+CLICKS = Task((13,), 1, vocabularies=(100, 7))
+
+
+class TestSynthetic(DataSuite):
+    def data(self) -> fd.Data:
+        return Synthetic(Task((3, 4, 4), 5), epoch_samples=30)
+
+    def others(self) -> Iterator[fd.Data]:
+        yield from (Synthetic(Task((3, 4, 4), 6)), Synthetic(Task((3, 4, 5), 5)), Synthetic())
+
+
+class TestClicks(DataSuite):
+    def data(self) -> fd.Data:
+        return Synthetic(CLICKS, epoch_samples=30)
+
+    def others(self) -> Iterator[fd.Data]:
+        yield from (Synthetic(Task((13,), 1)), Synthetic(Task((13,), 1, vocabularies=(100, 8))))
 
 
 def test_default_and_any_shape() -> None:
@@ -50,3 +73,44 @@ def test_fingerprint_is_of_the_definition_and_fixed() -> None:
 def test_samples_have_no_numbers() -> None:
     with pytest.raises(InputError, match="ask for a batch"):
         Synthetic().read(torch.tensor([0]))
+
+
+def test_clicks_are_uniform_over_their_vocabularies() -> None:
+    batch = fd.load("synthetic", task=CLICKS).batch(20_000, seed=3)
+    dense, sparse = batch.parts
+    assert (dense.shape, sparse.shape, sparse.dtype) == ((20_000, 13), (20_000, 2), torch.int64)
+    assert abs(dense.std() - 1) < 0.01
+    for column, values in zip(sparse.T, CLICKS.vocabularies, strict=True):
+        counts = torch.bincount(column, minlength=values) / 20_000
+        assert len(counts) == values
+        assert (counts * values - 1).abs().max() < 0.4
+    assert batch.labels is not None
+    assert (batch.labels.shape, batch.labels.dtype) == ((20_000, 1), torch.float32)
+    assert abs(batch.labels.mean() - 0.5) < 0.02
+    assert set(batch.labels.flatten().tolist()) == {0.0, 1.0}
+
+
+def test_clicks_with_several_outputs_have_classes() -> None:
+    labels = Synthetic(Task((2,), 4, vocabularies=(3,))).batch(200).labels
+    assert labels is not None
+    assert labels.dtype == torch.int64
+    assert set(labels.tolist()) == {0, 1, 2, 3}
+
+
+def test_a_click_network_is_scored_on_it() -> None:
+    data = fd.load("synthetic", task=CLICKS)
+    space = fs.spaces.get("nasrec_small", blocks=2)
+    network = fs.Candidate(space, space.sample(stream(0)), data.task).build()
+    for name in ("naswot", "meco", "grad_norm", "snip", "zico"):
+        found = fs.score(network, data.batches(2, 16, seed=1), name)
+        assert found.ok, f"{name}: {found.status}: {found.reason}"
+
+
+def test_epochs_are_of_the_stated_length_and_fresh() -> None:
+    data = Synthetic(Task((2,), 3), epoch_samples=10)
+    sizes = [len(batch) for batch in data.epoch(4)]
+    assert (sizes, data.steps(4), data.steps(4, drop_last=True)) == ([4, 4, 2], 3, 2)
+    drawn = [batch.parts[0] for number in range(3) for batch in data.epoch(4, number=number)]
+    assert torch.cat(drawn).unique(dim=0).shape == (30, 2)
+    with pytest.raises(InputError, match="batch of 0 samples"):
+        Synthetic(epoch_samples=0)

@@ -1,24 +1,29 @@
-"""What a network looks at: synthetic batches, the embedded digits, arrays, image folders, CIFAR files."""
+"""What a network looks at and learns from: synthetic batches, the embedded digits, arrays, click logs, image folders,
+CIFAR files, batches handed over.
+
+A file in this room that registers a data set in `sets` or a kind of file in `formats` is found by itself.
+"""
 
 from __future__ import annotations
 
-from foresee.data.arrays import NPZ, Arrays
-from foresee.data.base import Data, Format, Statistics, Wanted, formats, load, sets
-from foresee.data.cifar import CIFAR
+from foresee.data.arrays import Arrays
+from foresee.data.base import Data, Part
 from foresee.data.digits import Digits
-from foresee.data.folders import IMAGES, Images
+from foresee.data.features import Features
+from foresee.data.folders import Images
 from foresee.data.given import GivenBatches
+from foresee.data.loading import Format, Wanted, formats, load, sets
+from foresee.data.normalising import Statistics
 from foresee.data.synthetic import Synthetic
-
-# The most particular first: a folder with CIFAR files is a folder too.
-formats.extend((NPZ, CIFAR, IMAGES))
 
 __all__ = [
     "Data",
+    "Part",
     "load",
     "Synthetic",
     "Digits",
     "Arrays",
+    "Features",
     "Images",
     "GivenBatches",
     "Statistics",

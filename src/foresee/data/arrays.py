@@ -1,4 +1,4 @@
-"""Arrays in memory, and `.npz` files of them.
+"""Arrays in memory.
 
 Rules, so that nothing is guessed silently:
 
@@ -14,10 +14,7 @@ Rules, so that nothing is guessed silently:
 
 from __future__ import annotations
 
-import zipfile
 from functools import cached_property
-from math import prod
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -27,17 +24,12 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from foresee.batch import Batch
-from foresee.data.base import SPLITS, Data, Format, Wanted, digest, reading
+from foresee.data.base import Data, digest, little_endian
+from foresee.data.loading import Wanted
 from foresee.errors import DataError
 from foresee.task import Task
 
 Array = NDArray[Any]
-
-#: names under which files keep their inputs and labels, the likeliest first
-INPUT_NAMES = ("x", "inputs", "images", "data", "features")
-LABEL_NAMES = ("y", "labels", "targets", "label", "target")
-#: the largest array that is read into memory
-MAX_BYTES = 8 * 2**30
 
 
 class Arrays(Data):
@@ -59,16 +51,17 @@ class Arrays(Data):
         like: Data | None = None,
     ) -> None:
         wanted = wanted or Wanted()
-        flat = wanted.task is not None and len(wanted.task.inputs) == 2
+        if wanted.task is not None and wanted.task.vocabularies:
+            raise DataError(f"{name}: the task has {len(wanted.task.vocabularies)} sparse features, the data has none")
+        flat = wanted.inputs is not None and len(wanted.inputs) == 2
         self._inputs = torch.from_numpy(_as_inputs(np.asarray(inputs), name, flat=flat))
-        self._labels = None if labels is None else torch.from_numpy(_as_labels(np.asarray(labels), name))
-        if self._labels is not None and len(self._labels) != len(self._inputs):
-            raise DataError(f"{name}: {len(self._inputs)} inputs but {len(self._labels)} labels")
+        self._labels = None if labels is None else torch.from_numpy(as_labels(np.asarray(labels), name))
+        check_lengths(self._inputs, self._labels, name)
         own = tuple(self._inputs.shape[1:])
         shape = wanted.shape(own)
         _check_fit(own, shape, name)
-        stated = wanted.task.outputs if wanted.task else outputs
-        super().__init__(name, Task(shape, _outputs(self._labels, stated, name)), normalise=wanted.normalise, like=like)
+        task = Task(shape, count_outputs(self._labels, wanted.outputs or outputs, name))
+        super().__init__(name, task, normalise=wanted.normalise, like=like)
 
     def __len__(self) -> int:
         return len(self._inputs)
@@ -76,12 +69,8 @@ class Arrays(Data):
     @cached_property
     def fingerprint(self) -> str:
         """Of the content: inputs, labels, task and normalisation; not of names or the file's own layout."""
-        parts = [self._inputs] if self._labels is None else [self._inputs, self._labels]
-        buffers = [
-            part for tensor in parts for part in (tuple(tensor.shape), str(tensor.dtype), _little_endian(tensor))
-        ]
-        like = None if self.like is None else self.like.fingerprint
-        return digest("arrays", self.task.inputs, self.task.outputs, self.normalise, like, *buffers)
+        content = contents(self._inputs, self._labels)
+        return digest("arrays", self.task.inputs, self.task.outputs, self.normalise, self.like_fingerprint, *content)
 
     def read(self, indices: Tensor) -> Batch:
         """The samples with these numbers, fitted to the task's shape."""
@@ -114,7 +103,7 @@ def _check_fit(own: tuple[int, ...], shape: tuple[int, ...], name: str) -> None:
 
 
 def _as_inputs(array: Array, name: str, *, flat: bool) -> Array:
-    _check_numbers(array, f"{name}: inputs")
+    check_numbers(array, f"{name}: inputs")
     if array.ndim < 2 or array.size == 0:
         raise DataError(
             f"{name}: inputs of shape {array.shape}; expected at least one sample, the samples on the first axis"
@@ -126,12 +115,12 @@ def _as_inputs(array: Array, name: str, *, flat: bool) -> Array:
         if last if second != last else array.dtype == np.uint8:
             array = np.moveaxis(array, 3, 1)
     # A copy of our own: torch warns about read-only memory, and a caller may go on writing into theirs.
-    return np.array(array, order="C") if array.dtype == np.uint8 else _as_float(array, f"{name}: inputs")
+    return np.array(array, order="C") if array.dtype == np.uint8 else as_float(array, f"{name}: inputs")
 
 
-def _as_labels(array: Array, name: str) -> Array:
+def as_labels(array: Array, name: str) -> Array:
     """Labels as int64 of shape (n,), or float32 of shape (n, outputs)."""
-    _check_numbers(array, f"{name}: labels")
+    check_numbers(array, f"{name}: labels")
     if array.ndim == 2 and array.shape[1] == 1:
         array = array[:, 0]
     if array.ndim not in (1, 2) or array.size == 0:
@@ -142,15 +131,15 @@ def _as_labels(array: Array, name: str) -> Array:
             return np.asarray(array.argmax(axis=1), np.int64)
         if not binary and array.dtype.kind != "f":
             raise DataError(f"{name}: rows of whole labels must hold zeros and ones; the largest is {array.max()}")
-        return _as_float(array, f"{name}: labels")
+        return as_float(array, f"{name}: labels")
     if array.dtype.kind == "f":
-        return _as_float(array, f"{name}: labels")[:, None]
+        return as_float(array, f"{name}: labels")[:, None]
     if array.min() < 0 or array.max() >= 2**31:
         raise DataError(f"{name}: labels run from {array.min()} to {array.max()}; expected classes counted from 0")
     return array.astype(np.int64)
 
 
-def _outputs(labels: Tensor | None, stated: int | None, name: str) -> int:
+def count_outputs(labels: Tensor | None, stated: int | None, name: str) -> int:
     """The number of outputs: as stated, where the labels allow it, else what the labels need."""
     if labels is None:
         if stated is None:
@@ -177,14 +166,16 @@ def _outputs(labels: Tensor | None, stated: int | None, name: str) -> int:
     return top + 1
 
 
-def _check_numbers(array: Array, what: str) -> None:
+def check_numbers(array: Array, what: str) -> None:
+    """Refuse what is no array of plain numbers."""
     if array.dtype.hasobject:
         raise DataError(f"{what}: an object array is a pickle, which is never loaded; save numbers of one plain type")
     if array.dtype.kind not in "biuf":
         raise DataError(f"{what}: type {array.dtype}; expected whole or real numbers")
 
 
-def _as_float(array: Array, what: str) -> Array:
+def as_float(array: Array, what: str) -> Array:
+    """A copy in float32, every value finite."""
     with np.errstate(over="ignore"):
         array = array.astype(np.float32, order="C")
     bad = array.size - int(np.isfinite(array).sum())
@@ -193,77 +184,13 @@ def _as_float(array: Array, what: str) -> Array:
     return array
 
 
-def _little_endian(tensor: Tensor) -> memoryview:
-    array = tensor.numpy()
-    return array.astype(array.dtype.newbyteorder("<"), copy=False).data.cast("B")
+def contents(*tensors: Tensor | None) -> list[object]:
+    """What a digest of these tensors is made of: shapes, types and bytes."""
+    there = [tensor for tensor in tensors if tensor is not None]
+    return [part for one in there for part in (tuple(one.shape), str(one.dtype), little_endian(one))]
 
 
-def read_npz(path: Path, wanted: Wanted) -> Arrays:
-    """Inputs and labels of an `.npz` file.
-
-    The keys are `x`/`y`, `inputs`/`labels`, `images`/`labels`, ..., alone or with a split before or after them
-    (`x_train`, `train_images`). Nothing in the file is ever unpickled.
-    """
-    with reading(path, "an .npz file"), zipfile.ZipFile(path) as archive:
-        keys = [member.removesuffix(".npy") for member in archive.namelist() if member.endswith(".npy")]
-        pairs = _find_pairs(keys)
-        split = wanted.split if wanted.split is not None else ("train" if "train" in pairs else "")
-        if split not in pairs:
-            what = f"split {split!r}" if split else "inputs"
-            raise DataError(
-                f"{path}: no {what} among the keys {', '.join(keys) or '(none)'}; expected inputs and labels such as "
-                "x/y, inputs/labels or images/labels, alone or with a split as in x_train, test_images"
-            )
-
-        def make(part: str, like: Arrays | None) -> Arrays:
-            x, y = pairs[part]
-            inputs = _read_array(archive, x, path)
-            labels = None if y is None else _read_array(archive, y, path)
-            outputs = None if like is None else like.task.outputs
-            name = f"{path.name}/{part}" if part else path.name
-            return Arrays(inputs, labels, name=name, outputs=outputs, wanted=wanted, like=like)
-
-        has_training = "train" in pairs and split not in ("train", "")
-        return make(split, make("train", None) if has_training else None)
-
-
-def _find_pairs(keys: list[str]) -> dict[str, tuple[str, str | None]]:
-    """Split -> keys of its inputs and labels; the split "" is the one without a name."""
-    by_name = {key.lower(): key for key in keys}
-
-    def find(names: tuple[str, ...], word: str) -> str | None:
-        forms = (form for name in names for form in ((f"{name}_{word}", f"{word}_{name}") if word else (name,)))
-        return next((by_name[form] for form in forms if form in by_name), None)
-
-    pairs: dict[str, tuple[str, str | None]] = {}
-    for word, split in (*SPLITS.items(), ("", "")):
-        inputs = find(INPUT_NAMES, word)
-        if inputs is not None:
-            pairs.setdefault(split, (inputs, find(LABEL_NAMES, word)))
-    return pairs
-
-
-def _read_array(archive: zipfile.ZipFile, key: str, path: Path) -> Array:
-    """One array, its header checked before a byte of the rest is read."""
-    info = archive.getinfo(f"{key}.npy")
-    with archive.open(info) as file:
-        version = np.lib.format.read_magic(file)
-        read_header = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
-        shape, fortran, dtype = read_header(file)
-        _check_numbers(np.empty(0, dtype), f"{path}: {key}")
-        size = prod(shape) * dtype.itemsize
-        if size > MAX_BYTES:
-            raise DataError(f"{path}: {key} needs {size / 2**30:.1f} GiB; at most {MAX_BYTES // 2**30} GiB are read")
-        if info.file_size - file.tell() != size:
-            raise DataError(
-                f"{path}: {key} should hold {size} bytes of {shape}, but holds {info.file_size - file.tell()}"
-            )
-        return np.frombuffer(file.read(), dtype).reshape(shape, order="F" if fortran else "C")
-
-
-NPZ = Format(
-    "npz",
-    "an .npz file with inputs and labels",
-    lambda path: path.is_file() and path.suffix.lower() == ".npz",
-    read_npz,
-)
+def check_lengths(inputs: Tensor, labels: Tensor | None, name: str) -> None:
+    """As many labels as inputs, where there are any."""
+    if labels is not None and len(labels) != len(inputs):
+        raise DataError(f"{name}: {len(inputs)} inputs but {len(labels)} labels")

@@ -1,30 +1,28 @@
-"""What a network looks at: a data set hands out batches, and the seed alone decides which.
+"""What a network looks at and learns from: a data set hands out batches, and the seed alone decides which.
 
-    data = load("digits")                      # or "synthetic", or the path of an .npz, an image folder, CIFAR files
-    batch = data.batch(64, seed=1, index=0)    # the first 64 samples of the permutation that seed 1 draws
+    batch = data.batch(64, seed=1, index=0)    # for looking: the first 64 samples of the permutation that seed 1 draws
+    for batch in data.epoch(64, seed=1): ...   # for training: every sample once
+    parts = data.split({"train": 0.8, "val": 0.1, "test": 0.1}, seed=1)
 
-A new kind of data is one file: a subclass of `Data` with `__len__`, `fingerprint` and `read`, and either a named maker in
-`sets` or a `Format` in `formats`.
+A new kind of data is one file in this room: a subclass of `Data` with `__len__`, `fingerprint` and `read`, and either a
+named maker in `sets` or a `Format` in `formats`. `foresee.testing.DataSuite` checks what is promised here.
 """
 
 from __future__ import annotations
 
 import hashlib
-import math
-import os
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping
 from functools import cached_property
-from pathlib import Path
+from itertools import accumulate
 
 import torch
 from torch import Tensor
 
 from foresee.batch import Batch
-from foresee.errors import DataError, ForeseeError, InputError, UnknownNameError
-from foresee.registry import Registry
+from foresee.data.normalising import Statistics, measure
+from foresee.data.orders import Orders, shared_out
+from foresee.errors import InputError
 from foresee.seeds import generator
 from foresee.task import Task
 
@@ -32,37 +30,12 @@ from foresee.task import Task
 SPLITS = {"train": "train", "training": "train", "val": "val", "valid": "val", "validation": "val", "test": "test"}
 
 
-@dataclass(frozen=True)
-class Statistics:
-    """Mean and standard deviation of each channel.
-
-    >>> Statistics((0.5,), (0.25,)).apply(torch.ones(1, 1, 2, 2)).unique()
-    tensor([2.])
-    """
-
-    mean: tuple[float, ...]
-    std: tuple[float, ...]
-
-    def __post_init__(self) -> None:
-        sound = all(math.isfinite(m) for m in self.mean) and all(0 < s < math.inf for s in self.std)
-        if not sound or len(self.mean) != len(self.std):
-            raise InputError(
-                f"statistics mean {self.mean}, std {self.std}: expected one finite mean and one std above 0 per channel"
-            )
-
-    def apply(self, inputs: Tensor) -> Tensor:
-        """`(inputs - mean) / std`, the channels on axis 1."""
-        if inputs.shape[1] != len(self.mean):
-            raise InputError(f"statistics of {len(self.mean)} channels for inputs of {inputs.shape[1]}")
-        axes = (1, -1) + (1,) * (inputs.ndim - 2)
-        return (inputs - inputs.new_tensor(self.mean).view(axes)) / inputs.new_tensor(self.std).view(axes)
-
-
 class Data(ABC):
-    """A data set for a task: samples by number, and batches by seed.
+    """A data set for a task: samples by number, batches and epochs by seed.
 
-    Inputs are float32 with the channels first. Labels are int64 classes, or float32 of shape (n, outputs) for multi-label
-    and regression tasks, or None where the data has none.
+    Inputs are float32 with the channels first; of click logs, dense features in float32 and sparse ones in int64. Labels
+    are int64 classes, or float32 of shape (n, outputs) for yes-or-no, multi-label and regression tasks, or None where the
+    data has none. A batch handed out is the caller's own: writing into it changes nothing here.
 
     `normalise` is True (the default), False, or `Statistics` of your own. True shifts and scales each channel by the mean
     and standard deviation of the data set itself, measured in float64 on what it hands out, over all samples or, where
@@ -73,6 +46,10 @@ class Data(ABC):
     statistics_samples = 10_000
     #: no sample comes twice and there is no last one (synthetic data)
     endless = False
+    #: of several inputs, the number of the one that is normalised (dense features); None: none of them
+    normalised_part: int | None = None
+    #: the splits that the data came with, to be had by `load(..., split=...)`
+    splits: tuple[str, ...] = ()
 
     def __init__(self, name: str, task: Task, *, normalise: bool | Statistics = True, like: Data | None = None) -> None:
         self.name, self.task, self.normalise, self.like = name, task, normalise, like
@@ -90,23 +67,94 @@ class Data(ABC):
     def read(self, indices: Tensor) -> Batch:
         """The samples with these numbers, in this order, fitted to the task's shape but not normalised."""
 
+    # -- for looking --------------------------------------------------------------------------------------------------
     def batch(self, size: int, *, seed: int = 0, index: int = 0) -> Batch:
         """Batch number `index` of the order that `seed` draws.
 
         The samples are drawn without replacement: batches 0, 1, 2, ... are disjoint until fewer than `size` samples are
-        left; those are passed over, and a new permutation begins.
+        left; those are passed over, and a new permutation begins (a new lap).
         """
-        _check_draw(size, index)
-        if size > len(self):
-            raise InputError(f"batch of {size} samples: {self.name} has only {len(self)}; ask for at most that many")
+        check_draw(size, index)
+        self._check_size(size)
         lap, position = divmod(index, len(self) // size)
-        order = torch.randperm(len(self), generator=generator(seed, "data", lap))
-        return self._normalised(self.read(order[position * size : (position + 1) * size]))
+        return self.normalised(self.read(self._orders.rows(len(self), seed, lap, position * size, size)))
 
     def batches(self, count: int, size: int, seed: int = 0) -> list[Batch]:
         """The first `count` batches."""
         return [self.batch(size, seed=seed, index=index) for index in range(count)]
 
+    # -- for training -------------------------------------------------------------------------------------------------
+    @property
+    def epoch_samples(self) -> int:
+        """The samples of one epoch: all there are; of endless data, as many as it states."""
+        return len(self)
+
+    def steps(self, size: int, *, drop_last: bool = False) -> int:
+        """The number of batches of one epoch."""
+        check_draw(size, 0)
+        if drop_last:
+            self._check_size(size)
+            return self.epoch_samples // size
+        return -(-self.epoch_samples // size)
+
+    def epoch(
+        self,
+        size: int,
+        *,
+        seed: int = 0,
+        number: int = 0,
+        drop_last: bool = False,
+        shuffle: bool = True,
+        start: int = 0,
+    ) -> Iterator[Batch]:
+        """Every sample once, in batches of `size`, the last one smaller unless it is dropped.
+
+        The order is that of (seed, number of the epoch): the one that `batch` follows in its lap of this number. Without
+        `shuffle` it is that of the samples' numbers. From batch `start` on, the batches are those of the whole epoch.
+        """
+        steps = self.steps(size, drop_last=drop_last)
+        if number < 0 or not 0 <= start <= steps:
+            raise InputError(
+                f"epoch {number} from batch {start}: expected an epoch from 0, and a batch from 0 to {steps}"
+            )
+        return (self._step(size, seed, number, step, shuffle) for step in range(start, steps))
+
+    def _step(self, size: int, seed: int, number: int, step: int, shuffle: bool) -> Batch:
+        if shuffle:
+            rows = self._orders.rows(len(self), seed, number, step * size, size)
+        else:
+            rows = torch.arange(step * size, min((step + 1) * size, len(self)))
+        return self.normalised(self.read(rows))
+
+    def _check_size(self, size: int) -> None:
+        if size > len(self):
+            raise InputError(f"batch of {size} samples: {self.name} has only {len(self)}; ask for at most that many")
+
+    @cached_property
+    def _orders(self) -> Orders:
+        return Orders()
+
+    # -- parts --------------------------------------------------------------------------------------------------------
+    def split(self, parts: Mapping[str, float], *, seed: int = 0, ordered: bool = False) -> dict[str, Data]:
+        """Disjoint parts that together are everything, by their shares: `{"train": 0.8, "val": 0.1, "test": 0.1}`.
+
+        The sizes are those of the largest remainder. Which samples a part gets is drawn from the seed; `ordered` goes by
+        position instead, the parts one after the other (time). All parts are normalised by the training part (the one
+        called train, or else the first), or by what this data set is normalised by, where that is fixed already.
+        """
+        if self.endless:
+            raise InputError(f"split: {self.name} data has no end; ask for batches of another seed")
+        sizes = shared_out(len(self), parts)
+        order = torch.arange(len(self)) if ordered else torch.randperm(len(self), generator=generator(seed, "split"))
+        ends = accumulate(sizes.values())
+        # Sorted, so that a file is read from front to back.
+        rows = {name: order[end - sizes[name] : end].sort().values for name, end in zip(sizes, ends, strict=True)}
+        training = next((name for name in sizes if SPLITS.get(name) == "train"), next(iter(sizes)))
+        first = Part(self, training, rows[training], self.like)
+        like = self.like or first
+        return {name: first if name == training else Part(self, name, rows[name], like) for name in sizes}
+
+    # -- normalising --------------------------------------------------------------------------------------------------
     @cached_property
     def statistics(self) -> Statistics:
         """The mean and standard deviation of each channel that normalising uses."""
@@ -114,136 +162,52 @@ class Data(ABC):
             return self.normalise
         return self._measure() if self.like is None else self.like.statistics
 
-    def _normalised(self, batch: Batch) -> Batch:
-        # Several inputs (dense and sparse features) have no common channels: their data set sees to them itself.
-        if self.normalise is False or not isinstance(batch.inputs, Tensor):
+    @property
+    def like_fingerprint(self) -> str | None:
+        """Of the data that normalises this one; a fingerprint is made from it too."""
+        return None if self.like is None else self.like.fingerprint
+
+    def normalised(self, batch: Batch) -> Batch:
+        """Samples as `read` gives them, shifted and scaled as `batch` and `epoch` hand them out."""
+        place = 0 if isinstance(batch.inputs, Tensor) else self.normalised_part
+        if self.normalise is False or place is None:
             return batch
-        return replace(batch, inputs=self.statistics.apply(batch.inputs))
+        parts = list(batch.parts)
+        parts[place] = self.statistics.apply(parts[place])
+        return batch.rebuilt(parts)
 
     def _measure(self) -> Statistics:
         count = min(len(self), self.statistics_samples)
         indices = torch.arange(count) * len(self) // count
-        seen, mean, squares = 0, torch.zeros(1, dtype=torch.float64), torch.zeros(1, dtype=torch.float64)
-        for start in range(0, count, 256):
-            # One pass: each chunk's own moments are joined to those so far, which loses no digits to a large mean.
-            values = _channels(self.read(indices[start : start + 256]))
-            more = values.shape[1]
-            shift = values.mean(1) - mean
-            squares = squares + values.var(1, correction=0) * more + shift.square() * (seen * more / (seen + more))
-            mean, seen = mean + shift * (more / (seen + more)), seen + more
-        std = (squares / seen).sqrt()
-        constant = std <= 1e-6 * mean.abs() + 1e-12  # what is left is rounding: dividing by it would make it the signal
-        # The last digits of a sum depend on the number of threads; rounded, every worker normalises alike.
-        return Statistics(_rounded(mean), _rounded(torch.where(constant, 1.0, std)))
+        place = self.normalised_part or 0
+        return measure(self.read(indices[start : start + 256]).parts[place] for start in range(0, count, 256))
 
     def __repr__(self) -> str:
         count = "endless" if self.endless else f"{len(self)} samples"
         shape = "x".join(map(str, self.task.inputs))
-        return f"<{self.name}: {count} of {shape}, {self.task.outputs} outputs, {self.fingerprint}>"
+        sparse = f" and {len(self.task.vocabularies)} categories" if self.task.vocabularies else ""
+        return f"<{self.name}: {count} of {shape}{sparse}, {self.task.outputs} outputs, {self.fingerprint}>"
 
 
-@dataclass(frozen=True)
-class Wanted:
-    """What the caller of `load` asked for: a task or a size to fit, a split, a normalisation. Checked when made."""
+class Part(Data):
+    """Some samples of a data set, seen as a data set: what `split` gives."""
 
-    task: Task | None = None
-    resize: tuple[int, int] | None = None
-    split: str | None = None
-    normalise: bool | Statistics = True
+    def __init__(self, source: Data, name: str, rows: Tensor, like: Data | None) -> None:
+        super().__init__(f"{source.name}/{name}", source.task, normalise=source.normalise, like=like)
+        self.source, self._rows = source, rows
+        self.statistics_samples, self.normalised_part = source.statistics_samples, source.normalised_part
 
-    @classmethod
-    def of(
-        cls, task: Task | None, resize: int | tuple[int, int] | None, split: str | None, normalise: bool | Statistics
-    ) -> Wanted:
-        """From the forms a user may write: `resize=32` is `(32, 32)`, `split="valid"` is "val"."""
-        if isinstance(resize, int):
-            resize = (resize, resize)
-        if resize is not None and (len(resize) != 2 or any(int(n) != n or n < 1 for n in resize)):
-            raise InputError(f"resize {resize}: expected a size such as 32, or a height and a width such as (32, 48)")
-        if split is not None and split not in SPLITS:
-            raise UnknownNameError("split", split, SPLITS)
-        if task is not None and resize is not None and task.inputs[-2:] != resize:
-            shape = "x".join(map(str, task.inputs))
-            raise InputError(f"resize {resize[0]}x{resize[1]} contradicts the task's inputs {shape}: give one of them")
-        return cls(task, resize, None if split is None else SPLITS[split], normalise)
+    def __len__(self) -> int:
+        return len(self._rows)
 
-    def shape(self, own: tuple[int, ...]) -> tuple[int, ...]:
-        """The shape to hand out, for data that comes as `own`."""
-        if self.task is not None:
-            return self.task.inputs
-        if self.resize is None:
-            return own
-        if len(own) != 3:
-            raise InputError(f"resize: only images (channels, height, width) have a size, not samples of shape {own}")
-        return (own[0], *self.resize)
+    @cached_property
+    def fingerprint(self) -> str:
+        """Of the whole, of which samples these are, and of what normalises them."""
+        return digest("part", self.source.fingerprint, self.like_fingerprint, little_endian(self._rows))
 
-    def no_split(self, name: str) -> None:
-        """Refuse a split where the data has none."""
-        if self.split is not None:
-            raise InputError(f"split {self.split!r}: {name} data has no splits; leave it out")
-
-
-@dataclass(frozen=True)
-class Format:
-    """A kind of file or folder that can be read; `expects` completes the sentence "expected ..."."""
-
-    name: str
-    expects: str
-    recognises: Callable[[Path], bool]
-    read: Callable[[Path, Wanted], Data]
-
-
-#: data sets by name
-sets: Registry[Callable[[Wanted], Data]] = Registry("data set", group="foresee.data")
-#: kinds of files and folders; the first that recognises a path reads it
-formats: list[Format] = []
-
-
-def load(
-    reference: str | os.PathLike[str],
-    *,
-    task: Task | None = None,
-    resize: int | tuple[int, int] | None = None,
-    split: str | None = None,
-    normalise: bool | Statistics = True,
-) -> Data:
-    """The data set of this name ("synthetic", "digits"), or at this path.
-
-    A name wins over a path: write `./digits` for a folder called digits. With a `task`, images are fitted to its input
-    shape (bilinear; one channel is repeated) and its outputs must hold every label; `resize` states only a size. Without
-    a `split`, the training split is taken where there are several.
-
-    >>> load("synthetic").batch(4).inputs.shape
-    torch.Size([4, 3, 32, 32])
-    """
-    wanted = Wanted.of(task, resize, split, normalise)
-    if isinstance(reference, str) and reference in sets:
-        return sets[reference](wanted)
-    if not os.fspath(reference):
-        raise InputError(f"data '': expected a path, or one of {', '.join(sets)}")
-    with reading(Path(reference), "data"):
-        path = Path(reference).expanduser()
-        exists = path.exists()
-    if not exists:
-        if isinstance(reference, str) and path.name == reference and not path.suffix:
-            raise UnknownNameError("data set (and no such path)", reference, sets.names())
-        raise DataError(f"{path}: no such file or folder; expected data at a path, or one of {', '.join(sets)}")
-    for format in formats:
-        if format.recognises(path):
-            return format.read(path, wanted)
-    raise DataError(f"{path}: not a kind of data that can be read; expected {'; '.join(f.expects for f in formats)}")
-
-
-@contextmanager
-def reading(path: Path, expected: str) -> Iterator[None]:
-    """Whatever goes wrong while a stranger's bytes are taken apart becomes one error that names the file."""
-    try:
-        yield
-    except ForeseeError:
-        raise
-    except Exception as error:  # parsers of damaged files raise nearly anything
-        reason = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
-        raise DataError(f"{path}: cannot be read as {expected} ({reason})") from error
+    def read(self, indices: Tensor) -> Batch:
+        """The samples with these numbers within the part."""
+        return self.source.read(self._rows[indices])
 
 
 def digest(*parts: object) -> str:
@@ -260,16 +224,13 @@ def digest(*parts: object) -> str:
     return total.hexdigest()[:16]
 
 
-def _channels(batch: Batch) -> Tensor:
-    """The inputs as float64 of shape (channels, everything else)."""
-    assert isinstance(batch.inputs, Tensor)
-    return batch.inputs.double().transpose(0, 1).flatten(1)
+def little_endian(tensor: Tensor) -> memoryview:
+    """The bytes of a contiguous tensor, the same on every machine."""
+    array = tensor.numpy()
+    return array.astype(array.dtype.newbyteorder("<"), copy=False).data.cast("B")
 
 
-def _rounded(values: Tensor) -> tuple[float, ...]:
-    return tuple(float(f"{value:.9g}") for value in values.tolist())
-
-
-def _check_draw(size: int, index: int) -> None:
+def check_draw(size: int, index: int) -> None:
+    """Refuse a batch that cannot be."""
     if size < 1 or index < 0:
         raise InputError(f"batch of {size} samples, number {index}: expected a size of at least 1 and a number from 0")

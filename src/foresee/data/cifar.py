@@ -22,7 +22,7 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from foresee.data.arrays import Array, Arrays
-from foresee.data.base import Format, Wanted, reading
+from foresee.data.loading import Format, Wanted, formats, one_split, reading
 from foresee.errors import DataError
 
 IMAGE = 3 * 32 * 32
@@ -68,18 +68,15 @@ def read_cifar(path: Path, wanted: Wanted) -> Arrays:
     if path.is_file() and path.name in version.files:
         return _single(path, version, files, wanted)
     split = wanted.split or "train"
-    if split not in ("train", "test"):
+    parts = {"train": version.train, "test": version.test}
+    if split not in parts:
         raise DataError(f"{path}: {version.name} has the splits train and test, not {split!r}")
 
-    def make(part: str, names: tuple[str, ...], like: Arrays | None) -> Arrays:
-        images, labels = _read_all(path, version, names, files)
+    def make(part: str, like: Arrays | None) -> Arrays:
+        images, labels = _read_all(path, version, parts[part], files)
         return Arrays(images, labels, name=f"{version.name}/{part}", outputs=version.classes, wanted=wanted, like=like)
 
-    if split == "train":
-        return make("train", version.train, None)
-    # Normalised as training would see it, where the training files are there.
-    train = make("train", version.train, None) if set(version.train) <= set(files) else None
-    return make("test", version.test, train)
+    return one_split(split, [part for part, names in parts.items() if set(names) <= set(files)], make)
 
 
 def _single(path: Path, version: Version, files: Files, wanted: Wanted) -> Arrays:
@@ -313,4 +310,5 @@ def _read_archive(path: Path) -> dict[str, bytes]:
     return contents
 
 
-CIFAR = Format("cifar", _EXPECTS, _recognises, read_cifar)
+CIFAR = Format("cifar", _EXPECTS, _recognises, read_cifar, precedence=10)
+formats.add(CIFAR.name, CIFAR)

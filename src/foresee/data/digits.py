@@ -5,7 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from foresee.data.arrays import Arrays
-from foresee.data.base import Data, Statistics, Wanted, sets
+from foresee.data.base import Data
+from foresee.data.loading import Wanted, sets
+from foresee.data.normalising import Statistics
 from foresee.errors import InputError
 from foresee.task import Task
 
@@ -22,6 +24,8 @@ class Digits(Arrays):
     (torch.Size([2, 3, 32, 32]), torch.Size([2, 1, 8, 8]))
     """
 
+    splits = ("train", "test")
+
     def __init__(
         self,
         task: Task | None = None,
@@ -35,7 +39,7 @@ class Digits(Arrays):
 
         task = task or Task((channels, size, size), 10)
         wanted = Wanted.of(task, None, split, normalise)
-        if wanted.split not in (None, "train", "test"):
+        if wanted.split not in (None, *self.splits):
             raise InputError(f"split {wanted.split!r}: digits has train and test")
         part = {None: slice(None), "train": slice(TRAINING), "test": slice(TRAINING, None)}[wanted.split]
         like = Digits(task, split="train") if wanted.split == "test" else None
@@ -47,5 +51,4 @@ class Digits(Arrays):
 
 @sets.register("digits")
 def _load(wanted: Wanted) -> Data:
-    task = wanted.task or Task(wanted.shape((3, 32, 32)), 10)
-    return Digits(task, split=wanted.split, normalise=wanted.normalise)
+    return Digits(wanted.fitted(Task((3, 32, 32), 10)), split=wanted.split, normalise=wanted.normalise)

@@ -15,7 +15,9 @@ import torch
 from torch import Tensor
 
 from foresee.batch import Batch
-from foresee.data.base import SPLITS, Data, Format, Statistics, Wanted, digest, reading
+from foresee.data.base import SPLITS, Data, digest
+from foresee.data.loading import Format, Wanted, formats, one_split, reading
+from foresee.data.normalising import Statistics
 from foresee.errors import DataError, InputError
 from foresee.extras import need
 from foresee.task import Task
@@ -66,8 +68,8 @@ class Images(Data):
     def fingerprint(self) -> str:
         """Of each file's path under the folder and its size in bytes; the pixels are not read for it."""
         files = [(file.relative_to(self.folder).as_posix(), file.stat().st_size) for file, _ in self._files]
-        like = None if self.like is None else self.like.fingerprint
-        return digest("images", self.task.inputs, self.task.outputs, self.classes, self.normalise, like, files)
+        task = self.task.inputs, self.task.outputs
+        return digest("images", *task, self.classes, self.normalise, self.like_fingerprint, files)
 
     def read(self, indices: Tensor) -> Batch:
         """These images, decoded now."""
@@ -84,17 +86,14 @@ def read_folder(path: Path, wanted: Wanted) -> Images:
     if wanted.split is not None and wanted.split not in splits:
         raise DataError(f"{path}: no split {wanted.split!r}; there is {', '.join(sorted(splits)) or 'none'}")
 
-    def make(folder: Path, like: Images | None) -> Images:
+    def make(split: str, like: Images | None) -> Images:
+        folder = splits.get(split, path)
         classes = None if like is None else like.classes
         name = f"{path.name}/{folder.name}" if splits else path.name
-        task = wanted.task or Task(wanted.shape((3, 32, 32)), len(classes or _class_folders(folder)))
+        task = wanted.fitted(Task((3, 32, 32), len(classes or _class_folders(folder))))
         return Images(folder, task, name=name, classes=classes, normalise=wanted.normalise, like=like)
 
-    if not splits:
-        return make(path, None)
-    split = wanted.split or "train"
-    train = make(splits["train"], None) if split != "train" and "train" in splits else None
-    return make(splits[split], train)
+    return one_split(wanted.split or ("train" if splits else ""), splits, make)
 
 
 def _splits(path: Path) -> dict[str, Path]:
@@ -159,4 +158,7 @@ def _decode(path: Path, shape: tuple[int, ...]) -> Tensor:
     return torch.from_numpy(pixels.reshape(height, width, channels)).permute(2, 0, 1).contiguous()
 
 
-IMAGES = Format("images", "a folder with one folder of images per class", lambda path: path.is_dir(), read_folder)
+IMAGES = Format(
+    "images", "a folder with one folder of images per class", lambda path: path.is_dir(), read_folder, precedence=0
+)
+formats.add(IMAGES.name, IMAGES)

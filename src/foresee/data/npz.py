@@ -1,0 +1,136 @@
+"""`.npz` files: inputs and labels, or the dense and sparse features of a click log.
+
+The keys are `x`/`y`, `inputs`/`labels`, `images`/`labels`, ..., or `dense`, `sparse` and `labels`; alone, or with a split
+before or after them (`x_train`, `train_images`, `dense_test`). A key `vocabularies` states the number of values of each
+sparse feature, for all splits; without it they are counted in all splits together. Nothing in a file is ever unpickled.
+"""
+
+from __future__ import annotations
+
+import zipfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import prod
+from pathlib import Path
+
+import numpy as np
+import torch
+
+from foresee.data.arrays import Array, Arrays, check_numbers
+from foresee.data.base import SPLITS, Data
+from foresee.data.features import Features, as_sparse, count_values
+from foresee.data.loading import Format, Wanted, formats, one_split, reading
+from foresee.errors import DataError
+
+#: names under which files keep their inputs and labels, the likeliest first
+INPUT_NAMES = ("x", "inputs", "images", "data", "features")
+LABEL_NAMES = ("y", "labels", "targets", "label", "target")
+#: the largest array that is read into memory
+MAX_BYTES = 8 * 2**30
+
+
+@dataclass(frozen=True)
+class Keys:
+    """Under which keys one split has its inputs (or dense features), its sparse features and its labels."""
+
+    inputs: str
+    sparse: str | None
+    labels: str | None
+
+
+def read_npz(path: Path, wanted: Wanted) -> Data:
+    """The data in an `.npz` file, under the rules above."""
+    with reading(path, "an .npz file"), zipfile.ZipFile(path) as archive:
+        names = [member.removesuffix(".npy") for member in archive.namelist() if member.endswith(".npy")]
+        found = _find(names)
+        split = wanted.split if wanted.split is not None else ("train" if "train" in found else "")
+        if split not in found:
+            what = f"split {split!r}" if split else "inputs"
+            raise DataError(
+                f"{path}: no {what} among the keys {', '.join(names) or '(none)'}; expected inputs and labels such as "
+                "x/y, inputs/labels or images/labels, alone or with a split as in x_train, test_images"
+            )
+
+        def array(key: str) -> Array:
+            return _read_array(archive, key, path)
+
+        def make(part: str, like: Data | None) -> Data:
+            keys = found[part]
+            labels = None if keys.labels is None else array(keys.labels)
+            outputs = None if like is None else like.task.outputs
+            name = f"{path.name}/{part}" if part else path.name
+            if keys.sparse is None:
+                return Arrays(array(keys.inputs), labels, name=name, outputs=outputs, wanted=wanted, like=like)
+            sparse, vocabularies = array(keys.sparse), _vocabularies(path, names, found, array)
+            return Features(
+                array(keys.inputs),
+                sparse,
+                labels,
+                vocabularies=vocabularies,
+                name=name,
+                outputs=outputs,
+                wanted=wanted,
+                like=like,
+            )
+
+        return one_split(split, found, make)
+
+
+def _find(names: list[str]) -> dict[str, Keys]:
+    """Split -> its keys; the split "" is the one without a name."""
+    by_name = {key.lower(): key for key in names}
+
+    def find(names: tuple[str, ...], word: str) -> str | None:
+        forms = (form for name in names for form in ((f"{name}_{word}", f"{word}_{name}") if word else (name,)))
+        return next((by_name[form] for form in forms if form in by_name), None)
+
+    found: dict[str, Keys] = {}
+    for word, split in (*SPLITS.items(), ("", "")):
+        inputs, dense, sparse = (find(names, word) for names in (INPUT_NAMES, ("dense",), ("sparse",)))
+        labels = find(LABEL_NAMES, word)
+        if inputs is not None:
+            found.setdefault(split, Keys(inputs, None, labels))
+        elif dense is not None and sparse is not None:
+            found.setdefault(split, Keys(dense, sparse, labels))
+    return found
+
+
+def _vocabularies(path: Path, names: list[str], found: dict[str, Keys], array: Callable[[str], Array]) -> list[int]:
+    """Those that the file states, or what all of its splits need together."""
+    if "vocabularies" in names:
+        stated = array("vocabularies")
+        if stated.ndim != 1 or stated.dtype.kind not in "iu" or (stated < 1).any():
+            raise DataError(f"{path}: vocabularies: expected one whole number from 1 for each sparse feature")
+        return [int(values) for values in stated]
+    several = [as_sparse(array(keys.sparse), str(path)) for keys in found.values() if keys.sparse is not None]
+    if len({one.shape[1] for one in several}) != 1:
+        raise DataError(f"{path}: the splits have different numbers of sparse features")
+    return list(count_values(map(torch.from_numpy, several)))
+
+
+def _read_array(archive: zipfile.ZipFile, key: str, path: Path) -> Array:
+    """One array, its header checked before a byte of the rest is read."""
+    info = archive.getinfo(f"{key}.npy")
+    with archive.open(info) as file:
+        version = np.lib.format.read_magic(file)
+        read_header = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
+        shape, fortran, dtype = read_header(file)
+        check_numbers(np.empty(0, dtype), f"{path}: {key}")
+        size = prod(shape) * dtype.itemsize
+        if size > MAX_BYTES:
+            raise DataError(f"{path}: {key} needs {size / 2**30:.1f} GiB; at most {MAX_BYTES // 2**30} GiB are read")
+        if info.file_size - file.tell() != size:
+            raise DataError(
+                f"{path}: {key} should hold {size} bytes of {shape}, but holds {info.file_size - file.tell()}"
+            )
+        return np.frombuffer(file.read(), dtype).reshape(shape, order="F" if fortran else "C")
+
+
+NPZ = Format(
+    "npz",
+    "an .npz file with inputs and labels",
+    lambda path: path.is_file() and path.suffix.lower() == ".npz",
+    read_npz,
+    precedence=20,
+)
+formats.add(NPZ.name, NPZ)

@@ -1,0 +1,136 @@
+"""Batches: one tensor, several, or several by name; cut, moved, rebuilt and handed to networks alike."""
+
+from __future__ import annotations
+
+import pickle
+
+import pytest
+import torch
+
+from foresee.batch import Batch, alike, as_batches, call, parts_of
+from foresee.errors import DataError, InputError
+
+X, C = torch.arange(6.0).view(3, 2), torch.arange(3)
+STRUCTURES = {"one": X, "tuple": (X, C), "names": {"x": X, "c": C}}
+
+
+@pytest.fixture(params=STRUCTURES)
+def batch(request):
+    return Batch(STRUCTURES[request.param], torch.tensor([0, 1, 2]))
+
+
+def test_batches_are_checked_at_the_door():
+    with pytest.raises(DataError, match="NaN"):
+        Batch(torch.tensor([[float("nan")]]))
+    with pytest.raises(DataError, match="NaN"):
+        Batch({"c": C, "x": X / 0})
+    with pytest.raises(DataError, match="2 inputs but 3 labels"):
+        Batch(torch.zeros(2, 1), torch.zeros(3))
+    with pytest.raises(DataError, match="at least one"):
+        Batch(torch.zeros(0, 3))
+    with pytest.raises(DataError, match=r"inputs of \[2, 3\] samples"):
+        Batch({"x": X, "c": C[:2]})
+    with pytest.raises(DataError, match="empty mapping"):
+        Batch({})
+    with pytest.raises(DataError, match="part 1 is a Tensor; expected a name and a tensor"):
+        Batch({1: X})
+    with pytest.raises(DataError, match="part 'x' is a list"):
+        Batch({"x": [1, 2]})
+
+
+def test_parts_names_and_structure(batch):
+    assert type(batch.inputs) in (torch.Tensor, tuple, dict)
+    assert batch.names == (("c", "x") if isinstance(batch.inputs, dict) else None)
+    assert {tuple(part.shape) for part in batch.parts} <= {(3, 2), (3,)}
+    again = batch.rebuilt(batch.parts)
+    assert type(again.inputs) is type(batch.inputs)
+    assert all(one is other for one, other in zip(batch.parts, again.parts, strict=True))
+    assert again.labels is batch.labels
+
+
+def test_names_are_in_a_fixed_order_and_the_batchs_own():
+    given = {"x": X, "c": C}
+    batch = Batch(given)
+    given["y"] = X
+    assert batch.names == Batch({"c": C, "x": X}).names == ("c", "x")
+    assert batch.parts[1] is X
+
+
+def test_everything_keeps_the_structure(batch):
+    for other in (batch.first(2), batch[1:], batch[torch.tensor([2, 0])], batch.to("cpu", torch.float64)):
+        assert type(other.inputs) is type(batch.inputs)
+        assert other.names == batch.names
+        assert len(other.labels) == len(other)
+        for part in other.parts:
+            assert part.dtype in (torch.float32, torch.float64) or part.dtype == torch.int64
+    assert batch[torch.tensor([2, 0])].labels.tolist() == batch[[2, 0]].labels.tolist() == [2, 0]
+    assert len(batch.first(2)) == 2
+
+
+def test_whole_numbers_stay_whole_when_moved():
+    moved = Batch({"x": X, "c": C}, torch.tensor([0, 1, 2])).to("cpu", torch.float64)
+    assert {name: part.dtype for name, part in moved.inputs.items()} == {"c": torch.int64, "x": torch.float64}
+    assert moved.labels.dtype == torch.int64
+
+
+def test_a_network_is_called_by_position_or_by_name():
+    def network(x, c=None):
+        return x if c is None else x * c[:, None]
+
+    assert torch.equal(Batch(X).call(network), X)
+    for inputs in ((X, C), {"c": C, "x": X}):
+        batch = Batch(inputs)
+        assert torch.equal(batch.call(network), X * C[:, None])
+        assert torch.equal(batch.call(network, [2 * part for part in batch.parts]), 4 * X * C[:, None])
+        assert torch.equal(call(network, inputs), X * C[:, None])
+    with pytest.raises(TypeError):
+        Batch({"other": X}).call(network)
+
+
+def test_rebuilt_with_other_parts_and_labels():
+    batch = Batch({"x": X, "c": C}, torch.tensor([0, 1, 2]))
+    half = batch.rebuilt([part[:1] for part in batch.parts], batch.labels[:1])
+    assert (len(half), half.names) == (1, ("c", "x"))
+    assert batch.rebuilt(batch.parts, None).labels is None
+    with pytest.raises(InputError, match="1 parts in the place of 2"):
+        batch.rebuilt([X])
+    with pytest.raises(InputError, match="3 parts in the place of 2"):
+        alike((X, C), [X, C, X])
+    with pytest.raises(DataError, match="1 inputs but 3 labels"):
+        batch.rebuilt([part[:1] for part in batch.parts])
+
+
+def test_parts_of_inputs_that_are_no_batch_yet():
+    assert parts_of({"x": X, "c": C}) == (X, C)
+    assert list(alike({"x": X, "c": C}, (C, X))) == ["x", "c"]
+
+
+def test_named_batches_travel_between_processes():
+    again = pickle.loads(pickle.dumps(Batch({"x": X, "c": C}, C)))
+    assert again.names == ("c", "x")
+    assert torch.equal(again.inputs["x"], X)
+
+
+def test_what_may_be_handed_over():
+    named, positional = {"x": X, "c": C}, (X, C)
+    labels = torch.zeros(3)
+    [batch] = as_batches((named, labels))
+    assert (batch.names, batch.labels is labels) == (("c", "x"), True)
+    [batch] = as_batches((positional, labels))
+    assert (batch.names, len(batch.parts)) == (None, 2)
+    [batch] = as_batches(positional)  # a pair of tensors is inputs and labels, as ever
+    assert batch.labels is C
+    assert len(as_batches([(named, labels), Batch(X), X])) == 3
+    [batch] = as_batches(Batch(named))
+    assert batch.labels is None
+
+
+@pytest.mark.parametrize("given", ["images", [], {}, 5, (X, C, X), ((), X), (([X]), X), (X, "labels"), ("x", X)])
+def test_what_may_not(given):
+    with pytest.raises(InputError, match="expected a tensor"):
+        as_batches(given)
+
+
+def test_a_mapping_alone_says_what_to_write():
+    with pytest.raises(InputError, match=r"batch of type dict: .*write \(mapping, labels\), or Batch\(mapping\)"):
+        as_batches({"x": X, "c": C})
