@@ -13,7 +13,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from foresee.errors import InputError
 from foresee.statistics.counted import (
-    Array,
     Statistic,
     kendalls,
     pearsons,
@@ -21,6 +20,7 @@ from foresee.statistics.counted import (
     spearmans,
     weighted_taus,
 )
+from foresee.statistics.ranks import Array
 
 
 def pearson(x: ArrayLike, y: ArrayLike) -> float:
