@@ -23,7 +23,7 @@ from foresee.papers.guarantees import (
 )
 from foresee.papers.samples import Floats
 from foresee.papers.workshop import Workshop
-from foresee.statistics import Estimate, spearman
+from foresee.statistics import Estimate, known_pairs, spearman
 
 PAIRS = (
     *[("grad", "snip"), ("grad", "grasp"), ("grad", "trace"), ("snip", "grasp"), ("snip", "trace"), ("grasp", "trace")],
@@ -137,5 +137,5 @@ def figure_7_4(workshop: Workshop) -> Iterator[Found]:
 
 def _within(condition: Floats, errors: Floats) -> float:
     """Spearman over those with a condition number; NaN where there are too few."""
-    there = np.isfinite(condition)
-    return spearman(condition[there], errors[there]) if there.sum() > 2 else np.nan
+    known, theirs = known_pairs(condition, errors)
+    return spearman(known, theirs) if len(known) > 2 else np.nan

@@ -13,7 +13,7 @@ from foresee.papers.cells import Cell, Unavailable, missing
 from foresee.papers.samples import Floats, Sample
 from foresee.papers.workshop import Workshop
 from foresee.proxies.kernels.hnas import SCENARIOS
-from foresee.statistics import spearman
+from foresee.statistics import known_pairs, spearman
 
 #: the metrics as Tables 7.1 to 7.11 have them: zero-cost-nas' forms, and the kernel's trace
 METRICS = {"grad": "grad_norm", "snip": "snip", "grasp": "grasp", "trace": "m_trace"}
@@ -105,11 +105,10 @@ class Guarantees:
 
     def _short_and_long(self, errors: Floats) -> str:
         """How far short trainings foresee the judged ones: what a choice by the former can be worth. Said, not used."""
-        known = np.isfinite(errors)
-        agreement = spearman(errors[known], -self.sample.truth[known])
+        short, long = known_pairs(errors, -self.sample.truth)
         return (
-            f"{self.sample.benchmark}: mu and nu follow validation errors after {EPOCHS} epochs; among the {known.sum()} "
-            f"architectures they see, these have Spearman {agreement:.3f} with the errors the table is judged on"
+            f"{self.sample.benchmark}: mu and nu follow validation errors after {EPOCHS} epochs; among the {len(short)} "
+            f"architectures they see, these have Spearman {spearman(short, long):.3f} with the errors the table is judged on"
         )
 
     def bound(

@@ -18,6 +18,7 @@ from foresee.statistics.fronts import crowding, front, hypervolume, successive_f
 from foresee.statistics.ranks import places_of, ranks_of
 from foresee.statistics.single import (
     kendall,
+    known_pairs,
     pearson,
     regret,
     resamples_of,
@@ -37,6 +38,7 @@ __all__ = [
     "hypervolume",
     "interval",
     "kendall",
+    "known_pairs",
     "mean_of",
     "pearson",
     "places_of",
