@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from scipy.stats import spearmanr
 
 from foresee.errors import InputError, MissingExtraError, UnknownNameError
-from foresee.papers.bound import CANDIDATES, Bounds, Choice, choose
+from foresee.papers.bound import Bounds, Choice, choose
+from foresee.searchers.bayes import CANDIDATES
 
 positive = st.floats(1e-3, 1e3)
 

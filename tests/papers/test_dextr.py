@@ -8,10 +8,11 @@ import torch
 from torch import nn
 
 from foresee.papers import Workshop, dextr, reproduce
-from foresee.papers.base import Cell, reproductions
+from foresee.papers.asked import Measured
+from foresee.papers.base import reproductions
+from foresee.papers.cells import Cell
 from foresee.papers.numbers import published
 from foresee.papers.samples import BENCHMARKS
-from foresee.papers.workshop import Measured
 from foresee.proxies.base import get
 from foresee.scoring import Scorer, ScoringSettings
 

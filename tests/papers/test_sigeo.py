@@ -7,10 +7,11 @@ import pytest
 from scipy import stats
 
 from foresee.papers import Workshop, reproduce
-from foresee.papers.base import Cell, reproductions
+from foresee.papers.asked import Measured
+from foresee.papers.base import reproductions
+from foresee.papers.cells import Cell
 from foresee.papers.numbers import published
 from foresee.papers.samples import BENCHMARKS
-from foresee.papers.workshop import Measured
 from foresee.proxies.base import get
 
 

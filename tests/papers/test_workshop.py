@@ -5,31 +5,17 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scipy import stats
+from tests.papers.made_up import SIZES, TRUTH, shop
 
 from foresee.benchmarks.tasks import NETWORKS
 from foresee.errors import RunError, UnknownNameError
-from foresee.papers.base import Unavailable
+from foresee.papers.asked import Asked, Measured
+from foresee.papers.cells import Unavailable
 from foresee.papers.samples import BENCHMARKS
-from foresee.papers.workshop import Asked, Made, Measured, Workshop, correlation_cells
+from foresee.papers.workshop import Workshop
 from foresee.scoring import Job, Scorer, ScoringSettings
 
-SIZES = ("8:8:8:8:8", "8:16:8:16:8", "16:8:8:8:24", "8:8:24:8:16", "24:8:8:8:8")
 OPS = ("none", "skip_connect", "nor_conv_1x1", "nor_conv_3x3", "avg_pool_3x3")
-TRUTH = (70.0, 80.0, 75.0, 78.0, 71.0)
-
-
-@pytest.fixture
-def tables(tmp_path):
-    """Two tables of the size space, the second fuller, and a file that is none."""
-    for name, count in (("few", 3), ("many", 5)):
-        rows = [f"{place},{SIZES[place]},{TRUTH[place]}" for place in range(count)]
-        (tmp_path / f"{name}.csv").write_text("\n".join(["index,channels,val_acc_cifar10", *rows]) + "\n")
-    (tmp_path / "notes.txt").write_text("not a table\n")
-    return tmp_path
-
-
-def shop(tables, **changes):
-    return Workshop(**{"tables": tables, "sample": 4, "data": "synthetic", "bootstrap": 20, **changes})
 
 
 def test_tables_are_found_by_content(tables):
@@ -193,18 +179,9 @@ def test_between_two_proxies_that_others_computed(tables):
     assert workshop.by_others(sample, ["snip", "m_trace"], "pearson") == ""
 
 
-def test_benchmarks_and_rows_that_were_not_asked_for(tables):
-    rows = {"params": Asked("params"), "minus": Made(("params",), lambda one: Measured(-one.values)), "x": Asked("x")}
-    workshop = shop(tables, benchmarks=["nats-sss-cifar10"], rows=["minus"])
+def test_benchmarks_that_were_not_asked_for(tables):
     with pytest.raises(Unavailable, match="--benchmark"):
-        workshop.sampled("nasbench201-cifar10")
-    cells = {cell.row: cell for cell in correlation_cells(workshop, "nats-sss-cifar10", rows)}
-    assert cells["minus"].estimate is not None, "made of a row that was not asked for"
-    assert all(cells[row].estimate is None and "--row" in cells[row].reason for row in ("params", "x"))
-    for changes in ({"benchmarks": ["nasbench101"]}, {"rows": ["other"]}):
-        left_out = list(correlation_cells(shop(tables, **changes), "nats-sss-cifar10", rows))
-        assert [cell.row for cell in left_out] == list(rows)
-        assert all(cell.estimate is None and "not asked for" in cell.reason for cell in left_out)
+        shop(tables, benchmarks=["nats-sss-cifar10"]).sampled("nasbench201-cifar10")
     with pytest.raises(UnknownNameError, match="nasbench101"):
         shop(tables, benchmarks=["nasbench-101"])
 
@@ -221,17 +198,3 @@ def test_each_keeps_the_order_and_says_what_failed(tables):
     assert workshop.each(sample, double, factor=2) == [2 * len(text) + 10 for text in sample.texts]
     with pytest.raises(RunError, match="cannot look"):
         workshop.each(sample, double, factor=0)
-
-
-def test_rows_can_be_made_of_rows(tables):
-    rows = {
-        "params": Asked("params"),
-        "minus": Made(("params",), lambda params: Measured(-params.values)),
-        "hidden": Asked("macs"),
-    }
-    cells = list(correlation_cells(shop(tables, sample=0), "nats-sss-cifar10", rows, hidden=("hidden",)))
-    assert [cell.row for cell in cells] == ["params", "minus"]
-    assert cells[0].estimate.value == pytest.approx(-cells[1].estimate.value)
-    empty = list(correlation_cells(shop(tables), "nasbench101", rows, {"a": "spearman", "b": "kendall"}))
-    assert {(cell.row, cell.column) for cell in empty} == {(row, column) for row in rows for column in "ab"}
-    assert all(cell.estimate is None and "no table" in cell.reason for cell in empty)

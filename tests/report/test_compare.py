@@ -7,7 +7,7 @@ import pytest
 
 from foresee.errors import InputError
 from foresee.report.compare import compare, put_together
-from foresee.report.info import spearman
+from foresee.report.curves import rank_correlation
 from foresee.runs.record import Record
 
 Make = Callable[..., Record]
@@ -93,7 +93,7 @@ def test_other_spaces_have_no_common_ranks(make_record: Make) -> None:
     info = put_together({"a": make_record(20), "b": make_record(20, space="elsewhere")})
     assert info.standings == ((1, None), (None, 1))
     assert info.agreements[0].shared == 0
-    assert spearman([], []) is None
+    assert rank_correlation([], []) is None
 
 
 def test_runs_without_scores_can_be_compared(make_record: Make) -> None:

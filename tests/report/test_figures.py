@@ -144,6 +144,9 @@ def test_stragglers_on_the_bad_side_are_cut_and_counted() -> None:
     mirrored = scale_for([-v for v in [*crowd, -4000.0]], DOWN)
     assert mirrored.high == pytest.approx(-scale.low)
     assert mirrored.hidden == 1
+    assert [scale.holds(value) for value in (-4000.0, scale.low, 4000.0)] == [False, True, True]
+    assert [mirrored.holds(value) for value in (4000.0, mirrored.high, -4000.0)] == [False, True, True]
+    assert Scale().holds(1e300)
 
 
 def test_cut_points_are_not_drawn_and_the_rest_keep_their_ids() -> None:

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from foresee.errors import RunError
-from foresee.report.html import date, distinct, number, render, write
+from foresee.report.html import LINE, date, distinct, number, render, shortened, write
 from foresee.report.info import summarise
 from foresee.runs.record import CandidateRow, EventRow, Record
 
@@ -236,6 +236,11 @@ def test_equal_functions_are_drawn_once(make_record: Make) -> None:
     entries = summarise(replace(plain, candidates=rows)).entries
     assert len(distinct(entries, 5)) == 2
     assert distinct(entries, 5)[0] == entries[0]
+
+
+def test_long_architectures_are_shortened_under_the_pointer() -> None:
+    assert shortened("x" * LINE) == "x" * LINE
+    assert shortened("x" * (LINE + 1)) == "x" * (LINE - 1) + "…"
 
 
 def test_dates_no_clock_can_show() -> None:

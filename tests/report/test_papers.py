@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import xml.etree.ElementTree as ET
 
-from foresee.papers.base import Scatter
+from foresee.papers.cells import Scatter
 from foresee.report.papers import figure, save
 
 

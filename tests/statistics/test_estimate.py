@@ -35,3 +35,8 @@ def test_intervals_cover_the_truth_about_as_often_as_they_say():
         low, high = interval(resamples_of(pearson, x, y, draws))
         held += low <= 0.6 <= high
     assert 0.90 <= held / 300 <= 0.985
+
+
+def test_the_mean_of_estimates_averages_the_ends_too():
+    found = Estimate.mean([Estimate(0.2, 0.1, 0.4, 7), Estimate(0.4, 0.2, 0.5, 7)])
+    assert (found.value, found.low, found.high, found.n) == pytest.approx((0.3, 0.15, 0.45, 7))

@@ -13,7 +13,7 @@ from tests.properties import examples
 from tests.statistics.lists import SCIPY, every, pairs, quiet
 
 from foresee.errors import InputError
-from foresee.statistics import kendall, pearson, regret, resamples_of, spearman, top_overlap, weighted_tau
+from foresee.statistics import kendall, known_pairs, pearson, regret, resamples_of, spearman, top_overlap, weighted_tau
 
 ranked = pytest.mark.parametrize("statistic", [spearman, kendall, weighted_tau], ids=lambda one: one.__name__)
 distinct = st.integers(3, 20).flatmap(lambda n: st.tuples(st.permutations(range(n)), st.permutations(range(n))))
@@ -138,3 +138,12 @@ def test_knowing_nothing_finds_the_best_by_luck_alone():
     assert top_overlap(np.zeros(100), y, 10) == pytest.approx(0.1)
     assert regret(np.zeros(100), y, 100) == 0
     assert regret(np.zeros(100), y, 1) == pytest.approx(y.max() - y.mean())
+
+
+@examples(30)
+@given(st.lists(st.tuples(*[st.sampled_from([1.0, 2.0, math.nan, math.inf, -math.inf])] * 2), max_size=8))
+def test_known_pairs_are_those_with_both_numbers(points):
+    x, y = known_pairs([a for a, _ in points], [b for _, b in points])
+    assert list(zip(x, y, strict=True)) == [(a, b) for a, b in points if math.isfinite(a) and math.isfinite(b)]
+    with pytest.raises(InputError, match="one each is needed"):
+        known_pairs([1.0], [1.0, 2.0])

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from foresee.errors import InputError, UnknownNameError
-from foresee.statistics import Correlations, correlate, kendall, pearson, spearman
+from foresee.statistics import Correlations, correlate, kendall, known_pairs, pearson, spearman
 
 Floats = NDArray[np.float64]
 
@@ -53,9 +53,9 @@ def between(merits: Mapping[str, ArrayLike], statistic: str = "spearman") -> Agr
     values, n = np.full((size, size), math.nan), np.zeros((size, size), np.int64)
     for i in range(size):
         for j in range(i, size):
-            both = np.isfinite(columns[i]) & np.isfinite(columns[j])
-            n[i, j] = n[j, i] = both.sum()
-            values[i, j] = values[j, i] = STATISTICS[statistic](columns[i][both], columns[j][both])
+            first, second = known_pairs(columns[i], columns[j])
+            n[i, j] = n[j, i] = len(first)
+            values[i, j] = values[j, i] = STATISTICS[statistic](first, second)
     return Agreement(tuple(merits), statistic, values, n)
 
 
@@ -81,12 +81,7 @@ def over_data(
     """
     if statistic not in STATISTICS:
         raise UnknownNameError("statistic", statistic, STATISTICS)
-    right = np.asarray(truth, np.float64)
-    values: dict[str, float] = {}
-    for name, column in merits.items():
-        found = np.asarray(column, np.float64)
-        valid = np.isfinite(found) & np.isfinite(right)
-        values[name] = STATISTICS[statistic](found[valid], right[valid])
+    values = {name: STATISTICS[statistic](*known_pairs(column, truth)) for name, column in merits.items()}
     numbers = np.array(list(values.values()))
     if len(numbers) <= ddof:
         raise InputError(f"{len(numbers)} data sets: more are needed for a deviation")

@@ -16,13 +16,14 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.stats import rankdata
 
 from foresee.benchmarks.conformal import HeldOut, left_out
 from foresee.benchmarks.rank_model import Array, Indices, Likeness, normal_scores, view_of_proxies
 from foresee.errors import InputError
 from foresee.seeds import derive
-from foresee.statistics import Estimate, interval, kendall, resamples_of, spearman
+from foresee.statistics import Estimate, kendall, places_of, resamples_of, spearman
+from foresee.statistics.bootstrap import draws as drawn
+from foresee.statistics.directions import sign as sign_of
 
 #: fewer trained architectures than this say too little, more than this want a model made for many
 LEAST, MOST = 10, 500
@@ -135,7 +136,7 @@ class Calibration:
                 f"truth of shape {values.shape}: expected one value for each of the {len(self.rest)} predicted"
             )
         known = np.isfinite(values)
-        sign = 1.0 if self.direction == "higher" else -1.0
+        sign = sign_of(self.direction)
         untrained = None if self.untrained is None else self.untrained[known]
         inside = (self.low <= values) & (values <= self.high)
         model = -self.rank[known]
@@ -184,7 +185,7 @@ def calibrate(
     if folds < 3:
         raise InputError(f"folds {folds}: at least 3 are needed, for two of them are held out at once")
     score = None if untrained is None else _column("untrained", untrained, count)
-    sign = 1.0 if direction == "higher" else -1.0
+    sign = sign_of(direction)
     views = [view_of_proxies(columns), *([] if parts is None else [parts])]
     if not any(view.shape[1] for view in views):
         raise InputError(f"{', '.join(columns)}: the same for all {count} architectures, so nothing tells them apart")
@@ -211,9 +212,9 @@ def calibrate(
         predicted=predicted,
         low=low,
         high=high,
-        rank=_ranks(mean),
+        rank=places_of(mean),
         untrained=None if score is None else score[rest],
-        untrained_rank=None if score is None else _ranks(score[rest]),
+        untrained_rank=None if score is None else places_of(score[rest]),
         skill=_skill(held.means, beside, sign * observed, inside, bootstrap, seed),
         held_out=expected,
         untrained_of_trained=beside,
@@ -234,9 +235,9 @@ def _skill(
 ) -> Skill:
     """Rank correlations of both with the values (larger being better), and their difference over the same resamples."""
     n = len(values)
-    columns = {"model": model} | ({} if untrained is None else {"untrained": -_ranks(untrained)})
+    columns = {"model": model} | ({} if untrained is None else {"untrained": -places_of(untrained)})
     resamples = min(bootstrap, max(100, RESAMPLED // max(n, 1)))
-    draws = np.random.default_rng(derive(seed, "skill")).integers(0, max(n, 1), (resamples, n))
+    draws = drawn(n, resamples, seed, "skill")
     found: dict[str, dict[str, Estimate]] = {"model": {}, "untrained": {}, "gain": {}}
     for name, once in {"spearman": spearman, "kendall": kendall}.items():
         value = {key: once(column, values) for key, column in columns.items()}
@@ -245,21 +246,9 @@ def _skill(
             value["gain"] = value["model"] - value["untrained"]
             resampled["gain"] = resampled["model"] - resampled["untrained"]
         for key in value:
-            found[key][name] = _estimate(value[key], resampled[key], n)
-    covered = _estimate(float(inside.mean()) if n else math.nan, inside[draws].mean(axis=1) if n else np.empty(0), n)
+            found[key][name] = Estimate.of(value[key], resampled[key], n)
+    covered = Estimate.of(float(inside.mean()) if n else math.nan, inside[draws].mean(axis=1) if n else np.empty(0), n)
     return Skill(found["model"], found["untrained"], found["gain"], covered, n)
-
-
-def _estimate(value: float, resampled: Array, n: int) -> Estimate:
-    known = resampled[np.isfinite(resampled)]
-    low, high = interval(known) if len(known) else (math.nan, math.nan)
-    return Estimate(value, low, high, n)
-
-
-def _ranks(merits: Array) -> Array:
-    """Rank 1 is best; ties share the mean of their places and failures come last."""
-    found: Array = rankdata(np.where(np.isfinite(merits), -merits, np.inf))
-    return found
 
 
 # -- what is handed in --------------------------------------------------------------------------------------------------

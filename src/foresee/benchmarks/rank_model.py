@@ -21,9 +21,9 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import cho_solve, cholesky, solve_triangular
 from scipy.optimize import minimize
 from scipy.special import ndtri
-from scipy.stats import rankdata
 
 from foresee.spaces.base import Graph
+from foresee.statistics import ranks_of
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.int64]
@@ -46,7 +46,7 @@ def normal_scores(values: ArrayLike) -> Array:
     """
     found = np.asarray(values, dtype=np.float64)
     known = ~np.isnan(found)
-    ranks = rankdata(np.where(np.isinf(found), -np.inf, found)[known])
+    ranks = ranks_of(np.where(np.isinf(found), -np.inf, found)[known])
     scores = np.zeros(found.shape)
     scores[known] = ndtri((ranks - 0.5) / max(len(ranks), 1))
     return scores

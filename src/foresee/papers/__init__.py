@@ -7,20 +7,14 @@
 
 from __future__ import annotations
 
-from foresee.papers.base import (
-    Cell,
-    Line,
-    Page,
-    Reproduction,
-    Scatter,
-    Unavailable,
-    compare,
-    names,
-    reproduce,
-    reproduction,
-)
+from foresee.papers.asked import Asked, Measured
+from foresee.papers.base import Reproduction, names, reproduction
+from foresee.papers.cells import Cell, Scatter, Unavailable
+from foresee.papers.comparing import Line, compare
 from foresee.papers.numbers import Published, published
-from foresee.papers.workshop import Asked, Measured, Sample, Workshop
+from foresee.papers.pages import Page, reproduce
+from foresee.papers.samples import Sample
+from foresee.papers.workshop import Workshop
 
 __all__ = [
     "Asked",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from foresee.papers.base import Scatter
+from foresee.papers.cells import Scatter
 from foresee.papers.samples import Floats
 
 #: as the papers draw them, where there are enough architectures

@@ -1,39 +1,32 @@
 """mu and nu of the bounds of HNAS, chosen on validation results by Bayesian optimisation.
 
 The bound kappa / M + mu (M^2 - nu)^2 (Eq. 7.7, `proxies.kernels.hnas.hnas_score`) leaves mu and nu open. They are chosen here
-so that the bound ranks a subset of architectures as short trainings do: a Gaussian process over (log mu, log nu) models the
-rank correlation and says where to try next. The accuracies that a table is judged on are never seen.
+so that the bound ranks a subset of architectures as short trainings do: what is maximised over (log mu, log nu), by
+`searchers.bayes`, is the rank correlation. The accuracies that a table is judged on are never seen.
 """
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Callable
+import math
 from dataclasses import dataclass
 
 import numpy as np
 import torch
 from numpy.typing import ArrayLike, NDArray
-from scipy.stats import rankdata
 from torch import Tensor
 
 from foresee.errors import InputError, UnknownNameError
-from foresee.extras import need
 from foresee.proxies.kernels.hnas import SCENARIOS, hnas_score
+from foresee.searchers.bayes import CANDIDATES, TRIALS, maximise
 from foresee.seeds import derive
-from foresee.statistics import spearman
+from foresee.statistics import ranks_of, spearman
 
 Floats = NDArray[np.float64]
 
 #: the box is made for the architectures between these quantiles, and a decade of mu wider on both sides
 QUANTILES, DECADES = (0.1, 0.9), 1.0
-#: tries: as many as the released code of HNAS spends, a quarter of them before there is a model
-EVALUATIONS = 20
-#: points that a try may be one of
-CANDIDATES = 2048
 #: fewer architectures than this rank nothing
 LEAST = 4
-METHODS = ("bayes", "random")
 
 
 @dataclass(frozen=True)
@@ -103,7 +96,7 @@ class Choice:
 
 
 def choose(
-    bounds: Bounds, errors: ArrayLike, *, evaluations: int = EVALUATIONS, seed: int = 0, method: str = "bayes"
+    bounds: Bounds, errors: ArrayLike, *, evaluations: int = TRIALS, seed: int = 0, method: str = "bayes"
 ) -> Choice:
     """The mu and nu whose bound ranks architectures most nearly as `errors` do: validation errors, lower is better.
 
@@ -129,60 +122,17 @@ def choose(
         )
     if not 1 <= evaluations <= CANDIDATES:
         raise InputError(f"mu and nu: {evaluations} evaluations, expected at least 1 and at most {CANDIDATES}")
-    if method not in METHODS:
-        raise UnknownNameError("method of choosing mu and nu", method, METHODS)
     among, truth = bounds[known], truth[known]
 
-    def agreement(point: Tensor) -> float:
+    def agreement(mu: float, nu: float) -> float:
+        return spearman(ranks_of(among.at(mu, nu)), truth)  # ranks: an infinite bound is a last place
+
+    def at(point: Tensor) -> float:
         mu, nu = (10.0**point).tolist()
-        return spearman(rankdata(among.at(mu, nu)), truth)  # ranks: an infinite bound is a last place
+        return agreement(mu, nu)
 
-    propose = _expected_improvement if method == "bayes" else _next
-    points, values = _maximise(agreement, among.box(), propose, evaluations - 1, derive(seed, "mu and nu"))
-    tried = [(0.0, 0.0, spearman(rankdata(among.at(0.0, 0.0)), truth))]  # first without a trade-off
-    tried += [(*(10.0**point).tolist(), value) for point, value in zip(points, values, strict=True)]
-    mu, nu, best = max(tried, key=lambda one: one[2])  # the first of equals
+    found = maximise(at, among.box(), trials=evaluations - 1, seed=derive(seed, "mu and nu"), method=method)
+    tried = [(0.0, 0.0, agreement(0.0, 0.0))]  # first without a trade-off
+    tried += [(*(10.0**point).tolist(), value) for point, value in zip(found.points, found.values, strict=True)]
+    mu, nu, best = max(tried, key=lambda one: -math.inf if math.isnan(one[2]) else one[2])  # the first of equals
     return Choice(mu, nu, best, tuple(tried), len(truth))
-
-
-#: from points, values there and candidates to the place of the next candidate
-Propose = Callable[[Tensor, Tensor, Tensor], int]
-
-
-def _maximise(
-    function: Callable[[Tensor], float], box: Tensor, propose: Propose, evaluations: int, seed: int
-) -> tuple[Tensor, list[float]]:
-    """Points of `box` and what `function` is there: a quarter evenly spread, then each the candidate that `propose` names."""
-    spread = torch.quasirandom.SobolEngine(2, scramble=True, seed=seed % 2**31)  # type: ignore[no-untyped-call]
-    candidates = box[0] + (box[1] - box[0]) * spread.draw(CANDIDATES, dtype=torch.float64)
-    first = min(evaluations, 1 + evaluations // 4)
-    points, rest = candidates[:first], candidates[first:]
-    values = [function(point) for point in points]
-    with torch.random.fork_rng(devices=[]):  # fitting may draw from the global generator
-        torch.manual_seed(seed)
-        while len(values) < evaluations:
-            place = propose(points, torch.tensor(values, dtype=torch.float64)[:, None], rest)
-            points, rest = torch.cat([points, rest[[place]]]), torch.cat([rest[:place], rest[place + 1 :]])
-            values.append(function(points[-1]))
-    return points, values
-
-
-def _next(points: Tensor, values: Tensor, candidates: Tensor) -> int:
-    return 0  # they come in random order
-
-
-def _expected_improvement(points: Tensor, values: Tensor, candidates: Tensor) -> int:
-    """The candidate from which a Gaussian process of what was found so far expects to gain most."""
-    botorch, gpytorch = need("botorch"), need("gpytorch")
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of a fit that is tried again
-        model = botorch.models.SingleTaskGP(
-            points,
-            values,
-            input_transform=botorch.models.transforms.Normalize(2),
-            outcome_transform=botorch.models.transforms.Standardize(1),
-        )
-        botorch.fit_gpytorch_mll(gpytorch.mlls.ExactMarginalLogLikelihood(model.likelihood, model))
-        gain = botorch.acquisition.LogExpectedImprovement(model, best_f=values.max())
-        with torch.no_grad():
-            return int(gain(candidates[:, None]).argmax())

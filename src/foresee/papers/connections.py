@@ -6,8 +6,10 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from foresee.papers.base import Cell, Found, Scatter, Unavailable, reproduction
+from foresee.papers.asked import Coefficient, Measured
+from foresee.papers.base import reproduction
 from foresee.papers.bins import binned, bins
+from foresee.papers.cells import Cell, Found, Scatter, Unavailable, missing
 from foresee.papers.guarantees import (
     COEFFICIENTS,
     FURTHER,
@@ -17,13 +19,11 @@ from foresee.papers.guarantees import (
     WRITTEN,
     asked,
     base,
-    mean_of,
     metrics,
-    missing,
 )
 from foresee.papers.samples import Floats
-from foresee.papers.workshop import Coefficient, Measured, Workshop
-from foresee.statistics import Estimate, spearman
+from foresee.papers.workshop import Workshop
+from foresee.statistics import Estimate, known_pairs, spearman
 
 PAIRS = (
     *[("grad", "snip"), ("grad", "grasp"), ("grad", "trace"), ("snip", "grasp"), ("snip", "trace"), ("grasp", "trace")],
@@ -42,7 +42,7 @@ def between(workshop: Workshop, first: Measured, second: Measured, coefficient: 
         for one, other, known in zip(first.values, second.values, there, strict=True)
     ]
     left_out = int((~there).any(0).sum())
-    return mean_of(found), f"{left_out} of {there.shape[1]} left out: without one of the two" if left_out else ""
+    return Estimate.mean(found), f"{left_out} of {there.shape[1]} left out: without one of the two" if left_out else ""
 
 
 @reproduction("thesis-table-7.4")
@@ -137,5 +137,5 @@ def figure_7_4(workshop: Workshop) -> Iterator[Found]:
 
 def _within(condition: Floats, errors: Floats) -> float:
     """Spearman over those with a condition number; NaN where there are too few."""
-    there = np.isfinite(condition)
-    return spearman(condition[there], errors[there]) if there.sum() > 2 else np.nan
+    known, theirs = known_pairs(condition, errors)
+    return spearman(known, theirs) if len(known) > 2 else np.nan

@@ -8,9 +8,12 @@ import numpy as np
 import torch
 
 from foresee.errors import InputError
-from foresee.papers.base import Cell, Found, Scatter, Unavailable, reproduction
+from foresee.papers.asked import Asked, Measured
+from foresee.papers.base import reproduction
+from foresee.papers.cells import Cell, Found, Scatter, Unavailable
+from foresee.papers.rows import Made, Rows, correlation_cells
 from foresee.papers.samples import BENCHMARKS, Floats
-from foresee.papers.workshop import Asked, Made, Measured, Rows, Workshop, correlation_cells
+from foresee.papers.workshop import Workshop
 from foresee.probes.probe import Probe
 from foresee.scoring import score
 from foresee.scoring.scorer import Scorer

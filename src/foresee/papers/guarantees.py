@@ -7,12 +7,13 @@ from collections.abc import Iterable, Iterator, Mapping
 import numpy as np
 
 from foresee.errors import InputError, MissingExtraError, UnknownNameError
-from foresee.papers.base import Cell, Unavailable
+from foresee.papers.asked import Asked, Coefficient, Measured
 from foresee.papers.bound import Bounds, Choice, choose
+from foresee.papers.cells import Cell, Unavailable, missing
 from foresee.papers.samples import Floats, Sample
-from foresee.papers.workshop import Asked, Coefficient, Measured, Workshop
+from foresee.papers.workshop import Workshop
 from foresee.proxies.kernels.hnas import SCENARIOS
-from foresee.statistics import Estimate, spearman
+from foresee.statistics import known_pairs, spearman
 
 #: the metrics as Tables 7.1 to 7.11 have them: zero-cost-nas' forms, and the kernel's trace
 METRICS = {"grad": "grad_norm", "snip": "snip", "grasp": "grasp", "trace": "m_trace"}
@@ -104,11 +105,10 @@ class Guarantees:
 
     def _short_and_long(self, errors: Floats) -> str:
         """How far short trainings foresee the judged ones: what a choice by the former can be worth. Said, not used."""
-        known = np.isfinite(errors)
-        agreement = spearman(errors[known], -self.sample.truth[known])
+        short, long = known_pairs(errors, -self.sample.truth)
         return (
-            f"{self.sample.benchmark}: mu and nu follow validation errors after {EPOCHS} epochs; among the {known.sum()} "
-            f"architectures they see, these have Spearman {agreement:.3f} with the errors the table is judged on"
+            f"{self.sample.benchmark}: mu and nu follow validation errors after {EPOCHS} epochs; among the {len(short)} "
+            f"architectures they see, these have Spearman {spearman(short, long):.3f} with the errors the table is judged on"
         )
 
     def bound(
@@ -147,7 +147,7 @@ class Guarantees:
         try:
             found = self.bound(metric, scenario, values=values, kappa=kappa)
         except (Unavailable, MissingExtraError, InputError) as why:
-            yield from (Cell.missing(row, column, str(why)) for column in columns)
+            yield from missing([row], columns, why)
             return
         for column, coefficient in columns.items():
             words = [found.words]
@@ -201,16 +201,3 @@ def validation_errors(sample: Sample) -> Floats:
 def _infinite(kappa: Floats) -> Floats:
     """A kernel that cannot be inverted has no condition number: its bound is infinite, the architecture ranks last."""
     return np.where(np.isnan(kappa), np.inf, kappa)
-
-
-def mean_of(estimates: Iterable[Estimate]) -> Estimate:
-    """The mean of estimates made of the same architectures, the ends of their intervals averaged too."""
-    all_ = list(estimates)
-    value, low, high = np.mean([(one.value, one.low, one.high) for one in all_], axis=0).tolist()
-    return Estimate(value, low, high, all_[0].n)
-
-
-def missing(rows: Iterable[str], columns: Iterable[str], why: object) -> Iterator[Cell]:
-    """Cells that stay empty for one reason."""
-    columns = list(columns)
-    return (Cell.missing(row, column, str(why)) for row in rows for column in columns)

@@ -12,10 +12,12 @@ from foresee.batch import Batch
 from foresee.benchmarks import tasks
 from foresee.benchmarks.agreement import agnosticism
 from foresee.benchmarks.table import Rows, Table
-from foresee.papers.base import Cell, Found, Scatter, Unavailable, reproduction
+from foresee.papers.asked import Asked, Coefficient, Measured
+from foresee.papers.base import reproduction
 from foresee.papers.bins import binned, bins
+from foresee.papers.cells import Cell, Found, Scatter, Unavailable, missing
 from foresee.papers.samples import BENCHMARKS, Sample
-from foresee.papers.workshop import Asked, Coefficient, Measured, Workshop
+from foresee.papers.workshop import Workshop
 from foresee.scoring import score
 from foresee.scoring.scorer import Scorer
 from foresee.seeds import generator, stream
@@ -51,7 +53,7 @@ def table_3(workshop: Workshop) -> Iterator[Found]:
         try:
             sample = workshop.sampled(benchmark, size=SIZE)
         except Unavailable as why:
-            yield from (Cell.missing(row, column, str(why)) for row in (*names, CONDITIONED) for column in columns)
+            yield from missing([*names, CONDITIONED], columns, why)
             continue
         found = workshop.measure(
             sample, {name: Asked(name, batch_size=BATCH, space_settings=NETWORK) for name in names}
@@ -133,7 +135,7 @@ def table_7(workshop: Workshop) -> Iterator[Found]:
         try:
             sample = drawn(workshop, benchmark, FEW)
         except Unavailable as why:
-            yield from (Cell.missing(benchmark, column, str(why)) for column in wanted if column != "exact")
+            yield from missing([benchmark], [column for column in wanted if column != "exact"], why)
             continue
         found = workshop.measure(sample, wanted)
         exact = found.pop("exact").values.mean(0)
@@ -154,9 +156,7 @@ def figure_1(workshop: Workshop) -> Iterator[Found]:
         try:
             sample = drawn(workshop, benchmark, SIZE)
         except Unavailable as why:
-            yield from (
-                Cell.missing(row, benchmark, str(why)) for row in ("random-vs-true-labels", "random-vs-true-data")
-            )
+            yield from missing(["random-vs-true-labels", "random-vs-true-data"], [benchmark], why)
             continue
         true, labels, noise = np.array(workshop.each(sample, agnostic, NETWORK, size=size)).T
         for row, other, words in (

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from foresee.benchmarks.formats import load
 from foresee.benchmarks.table import Table
 from foresee.errors import ForeseeError, UnknownNameError
-from foresee.papers.base import Unavailable
+from foresee.papers.cells import Unavailable
 
 Floats = NDArray[np.float64]
 

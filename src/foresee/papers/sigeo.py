@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from foresee.papers.base import Found, reproduction
+from foresee.papers.asked import Asked, Coefficient
+from foresee.papers.base import reproduction
+from foresee.papers.cells import Found
 from foresee.papers.dextr import suite, suite_targets
-from foresee.papers.workshop import Asked, Coefficient, Rows, Workshop, correlation_cells
+from foresee.papers.rows import Rows, correlation_cells
+from foresee.papers.workshop import Workshop
 
 
 @reproduction("sigeo-table-2", by_row=True)

@@ -8,8 +8,9 @@ from typing import TypeAlias
 
 import numpy as np
 
-from foresee.papers import connections  # noqa: F401  # the chapter's other tables register themselves there
-from foresee.papers.base import Cell, Found, Unavailable, reproduction
+from foresee.papers.asked import Asked, Coefficient, Measured
+from foresee.papers.base import reproduction
+from foresee.papers.cells import Cell, Found, Unavailable, missing
 from foresee.papers.guarantees import (
     BATCH,
     COEFFICIENTS,
@@ -24,11 +25,10 @@ from foresee.papers.guarantees import (
     asked,
     base,
     kappa,
-    mean_of,
     metrics,
-    missing,
 )
-from foresee.papers.workshop import Asked, Coefficient, Measured, Workshop
+from foresee.papers.workshop import Workshop
+from foresee.statistics import Estimate
 
 #: the thesis' words for its two scenarios
 TWO = {"realizable": "realizable", "non-realizable": "non_realizable"}
@@ -133,7 +133,9 @@ def _spread(row: str, column: str, cells: list[Cell]) -> Cell:
         return next(cell for cell in cells if cell.estimate is None)
     deviation = np.std([one.value for one in values])
     words = next((cell.reason for cell in cells if cell.reason), "")
-    return Cell(row, column, mean_of(values), "; ".join(filter(None, (f"standard deviation {deviation:.3f}", words))))
+    return Cell(
+        row, column, Estimate.mean(values), "; ".join(filter(None, (f"standard deviation {deviation:.3f}", words)))
+    )
 
 
 @reproduction("thesis-table-7.6")

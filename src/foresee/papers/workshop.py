@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from textwrap import shorten
-from typing import Any, Literal, TypeAlias
+from typing import Any
 
 import numpy as np
 
@@ -15,75 +14,22 @@ from foresee.benchmarks import tasks
 from foresee.benchmarks.benches import sampled as places_of
 from foresee.benchmarks.table import Table
 from foresee.errors import RunError
-from foresee.papers.base import Cell, Unavailable
-from foresee.papers.samples import BENCHMARKS, Floats, Sample, benchmark, choose, has, precomputed, tables_in
+from foresee.papers.asked import Asked, Coefficient, Measured
+from foresee.papers.cells import Cell, Unavailable
+from foresee.papers.samples import Floats, Sample, benchmark, choose, has, precomputed, tables_in
 from foresee.proxies.base import get as get_proxy
 from foresee.runs import engines
 from foresee.runs.events import Announcer, Event, Observer
 from foresee.scoring.many import scored
 from foresee.scoring.scorer import Scorer
 from foresee.scoring.settings import ScoringSettings
-from foresee.seeds import derive
-from foresee.statistics import Correlations, Estimate, correlate, interval
+from foresee.statistics import Correlations, Estimate, correlate, mean_of
 from foresee.task import Task
-
-__all__ = ["BENCHMARKS", "Asked", "Measured", "Rows", "Sample", "Workshop", "correlation_cells"]
 
 #: architectures per benchmark where neither the table nor the user says otherwise, as in Dextr's tables
 SAMPLE = 1000
 #: the reason of a cell that a run leaves out by choice
 NOT_ASKED = "not asked for in this run (--benchmark, --row)"
-
-Coefficient: TypeAlias = Literal["spearman", "kendall", "pearson"]
-
-
-@dataclass(frozen=True)
-class Asked:
-    """A proxy as a paper asked for it. `batch_size` None: what the proxy needs; `data` None: what the workshop looks at.
-
-    `space_settings` are of the networks it looks at, on top of the benchmark's own.
-    """
-
-    proxy: str
-    settings: Mapping[str, Any] = field(default_factory=dict)
-    batch_size: int | None = None
-    space_settings: Mapping[str, Any] = field(default_factory=dict)
-    data: str | None = None
-
-
-@dataclass(frozen=True)
-class Measured:
-    """One proxy over a sample: `values` of shape (repeats, architectures), NaN where it failed, and why it did."""
-
-    values: Floats
-    direction: str = "higher"
-    reasons: Mapping[str, int] = field(default_factory=dict)
-
-    @property
-    def merits(self) -> Floats:
-        """Turned so that more is better."""
-        return self.values if self.direction == "higher" else -self.values
-
-    @property
-    def words(self) -> str:
-        """What went wrong, in words; "" where nothing did."""
-        failed = int(np.isnan(self.values).any(0).sum())
-        if not failed:
-            return ""
-        why = shorten(max(self.reasons, key=lambda reason: self.reasons[reason], default=""), 80, placeholder=" ...")
-        return f"{failed} of {self.values.shape[1]} without a value, ranked last" + (f" ({why})" if why else "")
-
-
-@dataclass(frozen=True)
-class Made:
-    """A row made of other rows: `make` of what they measured, in the order of `of`."""
-
-    of: tuple[str, ...]
-    make: Callable[..., Measured]
-
-
-#: what the rows of a table are: proxies as asked for, or numbers made of them
-Rows: TypeAlias = dict[str, Asked | Made]
 
 
 @dataclass
@@ -291,8 +237,7 @@ class Workshop:
                 self._correlations[key] = correlate(merits, truth, bootstrap=self.bootstrap, seed=self.seed, top=())
             valid = self._correlations[key]
             found.append(getattr(valid if coefficient == "pearson" else valid.with_failures or valid, coefficient))
-        value, low, high = np.mean([(one.value, one.low, one.high) for one in found], axis=0).tolist()
-        return Estimate(value, low, high, found[0].n)
+        return Estimate.mean(found)
 
     def cell(
         self, row: str, column: str, measured: Measured, truth: Floats, coefficient: Coefficient = "spearman"
@@ -339,9 +284,7 @@ class Workshop:
 
     def mean(self, values: Floats) -> Estimate:
         """The mean of some numbers with its 95 % bootstrap interval."""
-        draws = np.random.default_rng(derive(self.seed, "mean", len(values)))
-        low, high = interval([draws.choice(values, len(values)).mean() for _ in range(self.bootstrap)])
-        return Estimate(float(np.mean(values)), low, high, len(values))
+        return mean_of(values, bootstrap=self.bootstrap, seed=self.seed)
 
 
 class _Look:
@@ -352,47 +295,3 @@ class _Look:
 
     def __call__(self, text: str) -> Any:
         return self.look(self.scorer, text, **self.more)
-
-
-def correlation_cells(
-    workshop: Workshop,
-    name: str,
-    rows: Rows,
-    columns: Mapping[str, Coefficient] | None = None,
-    *,
-    hidden: Iterable[str] = (),
-    targets: Sequence[str] = (),
-) -> Iterator[Cell]:
-    """The correlation of every row with a benchmark's accuracies, or why there is none.
-
-    `columns` are those of the table with the coefficient each holds (by default the benchmark's own, Spearman); `hidden` are
-    rows that others are made of and the table does not have; `targets` as in `Workshop.sampled`.
-    """
-    columns = columns or {name: "spearman"}
-    shown = [row for row in rows if row not in set(hidden)]
-    wanted = [row for row in shown if not workshop.rows or row in workshop.rows]
-    try:
-        if not wanted:
-            raise Unavailable(NOT_ASKED)
-        sample = workshop.sampled(name, targets=targets)
-    except Unavailable as why:
-        yield from (Cell.missing(row, column, str(why)) for row in shown for column in columns)
-        return
-    found = _measured(workshop, sample, rows, wanted)
-    for row in shown:
-        for column, coefficient in columns.items():
-            if row not in wanted:
-                yield Cell.missing(row, column, NOT_ASKED)
-                continue
-            cell = workshop.cell(row, column, found[row], sample.truth, coefficient)
-            one = rows[row]
-            words = workshop.context(sample, one, found[row], coefficient) if isinstance(one, Asked) else ""
-            yield replace(cell, reason="; ".join(filter(None, (cell.reason, words))))
-
-
-def _measured(workshop: Workshop, sample: Sample, rows: Rows, wanted: Iterable[str]) -> dict[str, Measured]:
-    """The rows wanted, and those that they are made of."""
-    made = {row: one for row in wanted if isinstance(one := rows[row], Made)}
-    parts = {part for one in made.values() for part in one.of} | set(wanted)
-    found = workshop.measure(sample, {row: one for row in rows if row in parts and isinstance(one := rows[row], Asked)})
-    return found | {row: one.make(*(found[part] for part in one.of)) for row, one in made.items()}

@@ -12,15 +12,14 @@ from pathlib import Path
 
 from foresee.benchmarks.agreement import Agreement, between
 from foresee.benchmarks.benches import BASELINES, Bench
-from foresee.errors import InputError
 from foresee.quantities import format_quantity
 from foresee.report.asked import flatten
 from foresee.report.commands import sets, shown_path
 from foresee.report.figures import Chart, Layer, scale_for, value_axis, value_label
-from foresee.report.html import Drawing, drawing, number, page
+from foresee.report.html import Drawing, drawing, number, page, report_in, shortened
 from foresee.report.info import Measure
 from foresee.report.intervals import Axis, in_words
-from foresee.runs import write_whole
+from foresee.runs.folder import write_whole
 from foresee.statistics import Correlations, Estimate
 
 #: architectures whose numbers the page tells under the pointer
@@ -138,10 +137,7 @@ def render(bench: Bench) -> str:
 
 def write(bench: Bench, folder: str | Path | None = None) -> Path:
     """Write `report.html` into the bench's folder (or another), whole or not at all."""
-    where = folder or bench.folder
-    if where is None:
-        raise InputError("this bench has no folder: name one to write the report into")
-    return write_whole(Path(where) / "report.html", render(bench))
+    return write_whole(report_in(folder or bench.folder, "bench"), render(bench))
 
 
 def command(bench: Bench) -> str:
@@ -177,9 +173,8 @@ def _scatter(bench: Bench, row: Row, index: int) -> Drawing:
     values, truth = matrix.values.mean(axis=1).tolist(), bench.truth.tolist()
     target = Measure(bench.settings.target, bench.direction)
     bounds = scale_for(truth, target)
-    low, high = (-math.inf if bounds.low is None else bounds.low), (math.inf if bounds.high is None else bounds.high)
     valid = [i for i, value in enumerate(values) if math.isfinite(value)]
-    shown = [i for i in valid if low <= truth[i] <= high]
+    shown = [i for i in valid if bounds.holds(truth[i])]
     points, measure, scale = value_axis([values[i] for i in shown], Measure(row.name, matrix.direction))
     chart = Chart(
         name=f"proxy{index}",
@@ -207,7 +202,7 @@ def _hover(bench: Bench) -> dict[str, list[str]]:
     for index, (text, truth) in enumerate(zip(bench.texts[:TOLD], bench.truth[:TOLD], strict=True)):
         values = [f"{name} {_value(name, float(means[name][index]))}" for name in names if name != "random"]
         line = " · ".join([f"{bench.settings.target} {number(float(truth))}", *values])
-        told[str(index)] = [text if len(text) <= 300 else text[:299] + "…", line, "Architecture"]
+        told[str(index)] = [shortened(text), line, "Architecture"]
     return told
 
 

@@ -18,11 +18,10 @@ import numpy as np
 from foresee.benchmarks.calibration import Skill
 from foresee.benchmarks.calibration_table import CalibratedTable
 from foresee.benchmarks.rank_model import Array, Indices
-from foresee.errors import InputError
 from foresee.report.asked import flatten
 from foresee.report.commands import sets, shown_path
 from foresee.report.figures import Chart, Layer, Scale, scale_for, value_axis, value_label
-from foresee.report.html import Drawing, drawing, number, page
+from foresee.report.html import Drawing, drawing, number, page, report_in, shortened
 from foresee.report.info import Measure
 from foresee.report.intervals import Axis
 from foresee.runs.folder import write_whole
@@ -138,10 +137,7 @@ def render(found: CalibratedTable) -> str:
 
 def write(found: CalibratedTable, folder: str | Path | None = None) -> Path:
     """Write `report.html` into the calibration's folder (or another), whole or not at all."""
-    where = folder or found.folder
-    if where is None:
-        raise InputError("this calibration has no folder: name one to write the report into")
-    return write_whole(Path(where) / "report.html", render(found))
+    return write_whole(report_in(folder or found.folder, "calibration"), render(found))
 
 
 def command(found: CalibratedTable) -> str:
@@ -201,8 +197,7 @@ def _pair(
 ) -> list[Drawing]:
     target = Measure(found.target.name, found.target.direction)
     bounds = scale_for(truth.tolist(), target)
-    low, high = (-math.inf if bounds.low is None else bounds.low), (math.inf if bounds.high is None else bounds.high)
-    shown = np.flatnonzero((low <= truth) & (truth <= high))
+    shown = np.flatnonzero([bounds.holds(value) for value in truth.tolist()])
     cut = len(truth) - len(shown)
     left = f" {cut} far worse {'is' if cut == 1 else 'are'} left out." if cut else ""
     pictures = [_predicted(found, name, which, truth[shown], ends[:, shown], places[shown], left)]
@@ -276,7 +271,7 @@ def _hover(found: CalibratedTable) -> dict[str, list[str]]:
         measured = f"measured {number(float(found.truth[place]))}"
         text = found.texts[place]
         line = f"{measured} · predicted {mean:.4g}, interval {low:.4g} to {high:.4g}"
-        lines[place] = [text if len(text) <= 300 else text[:299] + "…", line, "Architecture"]
+        lines[place] = [shortened(text), line, "Architecture"]
     return {str(place): line for place, line in lines.items()}
 
 

@@ -13,12 +13,13 @@ from itertools import combinations
 from foresee.errors import InputError
 from foresee.quantities import format_quantity
 from foresee.report.asked import bounds
-from foresee.report.curves import front, spearman
+from foresee.report.curves import rank_correlation
 from foresee.report.figures import COUNT_NAMES, Chart, Layer, scale_for, time_unit, value_label
 from foresee.report.graphs import load_cells, palette
 from foresee.report.html import Drawing, drawing, hover, page, pictures
 from foresee.report.info import Info, Measure, summarise
 from foresee.runs.record import Record
+from foresee.statistics import front
 
 #: series colours of the page; further runs start over
 COLOURS = 8
@@ -187,7 +188,8 @@ def _clouds(group: Group, count: str, name: str) -> Drawing:
         for entry in m.info.entries
         if count in entry.counts
     ]
-    chosen = [points[i] for i in front([p[2] for p in points], [p[4] for p in points])]
+    best = front([(p[2], p[4]) for p in points], ("lower", "higher"), distinct=True)
+    chosen = [points[i] for i in best]
     layers = [
         Layer(
             "dots", m.role, tuple(float(p[2]) for p in mine), tuple(p[3] for p in mine), m.name,
@@ -238,4 +240,4 @@ def _agreement(first: Member, second: Member) -> Agreement:
     same_space = first.record.settings.get("space") == second.record.settings.get("space")
     a, b = ({e.identity: e.merit for e in reversed(m.info.entries)} for m in (first, second))
     both = [identity for identity in a if same_space and identity in b]
-    return Agreement(first.name, second.name, len(both), spearman([a[i] for i in both], [b[i] for i in both]))
+    return Agreement(first.name, second.name, len(both), rank_correlation([a[i] for i in both], [b[i] for i in both]))

@@ -68,6 +68,10 @@ class Scale:
     high: float | None = None
     hidden: int = 0
 
+    def holds(self, value: float) -> bool:
+        """Whether a value lies between the ends."""
+        return (self.low is None or self.low <= value) and (self.high is None or value <= self.high)
+
 
 @dataclass(frozen=True)
 class Chart:

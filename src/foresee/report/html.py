@@ -17,6 +17,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from foresee.errors import InputError
 from foresee.quantities import format_quantity, format_seconds
 from foresee.report.commands import commands
 from foresee.report.figures import COUNT_NAMES, Chart, progress_chart, to_svg, tradeoff_chart
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
 
 #: rows of the table, and pictures beside that of the best
 TABLE, RUNNERS_UP = 20, 4
+#: characters of an architecture under the pointer
+LINE = 300
 #: cells with more nodes than this take the whole width of the page
 WIDE = 8
 _TEMPLATES = Path(__file__).parent / "templates"
@@ -94,7 +97,14 @@ def write(folder: str | Path, record: Record | None = None, space: Space[Any] | 
     from foresee.runs import read, write_whole
 
     text = render(read(folder) if record is None else record, folder, space)
-    return write_whole(Path(folder) / "report.html", text)
+    return write_whole(report_in(folder, "run"), text)
+
+
+def report_in(folder: str | Path | None, what: str) -> Path:
+    """Where the report of a result goes; `what` names the result that has no folder."""
+    if folder is None:
+        raise InputError(f"this {what} has no folder: name one to write the report into")
+    return Path(folder) / "report.html"
 
 
 def page(template: str, **context: Any) -> str:
@@ -165,13 +175,18 @@ def hover(entries: Sequence[Entry]) -> dict[str, list[str]]:
     """What the page says of the dot under the pointer: by id, the architecture and its numbers."""
     return {
         str(e.id): [
-            e.architecture if len(e.architecture) <= 300 else e.architecture[:299] + "…",
+            shortened(e.architecture),
             " · ".join(
                 [number(e.value), *(f"{format_quantity(v)} {COUNT_NAMES.get(k, k)}" for k, v in e.counts.items())]
             ),
         ]
         for e in entries
     }
+
+
+def shortened(architecture: str) -> str:
+    """The text of an architecture for a line under the pointer: at most `LINE` characters."""
+    return architecture if len(architecture) <= LINE else architecture[: LINE - 1] + "…"
 
 
 def ops(cells: Cells, architecture: str) -> list[tuple[str, int]]:

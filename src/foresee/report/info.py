@@ -8,8 +8,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from foresee.report.asked import asked, bounds, flatten, proxy_names, read_limits, whole
-from foresee.report.curves import front, improvements, spearman
+from foresee.report.curves import improvements, rank_correlation
 from foresee.runs.record import CandidateRow, Record, ScoreRow
+from foresee.statistics import front
 
 #: more time than this (seconds) without scoring is a pause of the run, not work
 PAUSE = 60.0
@@ -225,16 +226,17 @@ def tradeoff(
     known = [e for e in entries if count in e.counts]
     costs = [e.counts[count] for e in known]
     values = [e.value for e in known]
+    best = front([(e.counts[count], e.merit) for e in known], ("lower", "higher"), distinct=True)
     least, most = bounds(count, limits)
     return Tradeoff(
         count=count,
         ids=tuple(e.id for e in known),
         costs=tuple(costs),
         values=tuple(values),
-        front=tuple(known[i].id for i in front(costs, [e.merit for e in known])),
+        front=tuple(known[i].id for i in best),
         least=least,
         most=most,
-        correlation=spearman(values, costs),
+        correlation=rank_correlation(values, costs),
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from foresee.papers.base import Scatter
+from foresee.papers.cells import Scatter
 from foresee.report.figures import ROLES, Chart, Layer, Scale
 from foresee.report.figures import figure as drawn
 

@@ -22,6 +22,8 @@ from torch import Tensor
 
 from foresee.errors import InputError, UnknownNameError
 from foresee.proxies.base import Direction
+from foresee.statistics import ranks_of
+from foresee.statistics.directions import sign, signs
 
 #: how a weighted sum brings its proxies to one scale
 Scale = Literal["rank", "log", "none"]
@@ -33,10 +35,7 @@ def merits(table: Any, directions: Sequence[Direction] | None = None) -> Tensor:
     values = torch.as_tensor(table, dtype=torch.float64)
     if values.ndim < 2:
         raise InputError(f"a table of shape {tuple(values.shape)}: expected (architectures, proxies)")
-    signs = [1.0] * values.shape[-1] if directions is None else [_sign(way) for way in directions]
-    if len(signs) != values.shape[-1]:
-        raise InputError(f"{len(signs)} directions for {values.shape[-1]} proxies: one each is needed")
-    turned = values * torch.tensor(signs, dtype=torch.float64, device=values.device)
+    turned = values * values.new_tensor(signs(directions, values.shape[-1], "proxies"))
     return torch.where(values.isfinite(), turned, -math.inf)
 
 
@@ -46,11 +45,8 @@ def ranks(table: Any, directions: Sequence[Direction] | None = None) -> Tensor:
     >>> ranks([[5.0], [7.0], [5.0], [float("nan")]]).squeeze(-1)
     tensor([2.5000, 4.0000, 2.5000, 1.0000], dtype=torch.float64)
     """
-    columns = merits(table, directions).mT.contiguous()
-    ordered = columns.sort(dim=-1).values
-    below = torch.searchsorted(ordered, columns)
-    up_to = torch.searchsorted(ordered, columns, right=True)
-    return ((below + up_to + 1) / 2).double().mT
+    columns = merits(table, directions).mT
+    return torch.from_numpy(ranks_of(columns.detach().cpu().numpy())).to(columns.device).mT
 
 
 def places(table: Any, directions: Sequence[Direction] | None = None) -> Tensor:
@@ -110,15 +106,9 @@ def harmonic_mean(table: Any, directions: Sequence[Direction] | None = None) -> 
     >>> harmonic_mean([[3.0, 6.0], [1.0, -1.0]])
     tensor([4., -inf], dtype=torch.float64)
     """
-    if directions is not None and any(_sign(way) < 0 for way in directions):
+    if directions is not None and any(sign(way) < 0 for way in directions):
         raise InputError("a harmonic mean needs proxies whose higher values are better; take their reciprocals")
     values = merits(table, directions)
     exists = (values > 0).all(-1)
     mean = values.shape[-1] / values.reciprocal().sum(-1)
     return torch.where(exists, mean, -math.inf)
-
-
-def _sign(direction: str) -> float:
-    if direction not in ("higher", "lower"):
-        raise UnknownNameError("direction", str(direction), ("higher", "lower"))
-    return 1.0 if direction == "higher" else -1.0

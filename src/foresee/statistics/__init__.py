@@ -1,7 +1,9 @@
 """How well one list of numbers orders another: correlations, the foremost few, and how sure we are.
 
-Larger is better on both sides. `single` are the numbers, `counted` the same of a thousand resamples at once, `estimate` a
-number with its interval, `correlations` all of them together. A statistic that does not exist is NaN.
+Larger is better on both sides. `ranks` says where each number stands, `single` are the correlations, `counted` the same of a
+thousand resamples at once, `bootstrap` the resamples, `estimate` a number with its interval, `correlations` all of them
+together. A statistic that does not exist is NaN. `fronts` are for several objectives at once, `directions` for which way is
+better.
 
 >>> correlate([1.0, 2.0, 3.0, 4.0], [10.0, 30.0, 20.0, 40.0], bootstrap=0).spearman.value
 0.8
@@ -9,10 +11,14 @@ number with its interval, `correlations` all of them together. A statistic that 
 
 from __future__ import annotations
 
+from foresee.statistics.bootstrap import mean_of
 from foresee.statistics.correlations import TOP, Correlations, correlate
 from foresee.statistics.estimate import CONFIDENCE, Estimate, interval
+from foresee.statistics.fronts import crowding, front, hypervolume, successive_fronts
+from foresee.statistics.ranks import places_of, ranks_of
 from foresee.statistics.single import (
     kendall,
+    known_pairs,
     pearson,
     regret,
     resamples_of,
@@ -27,12 +33,20 @@ __all__ = [
     "Estimate",
     "TOP",
     "correlate",
+    "crowding",
+    "front",
+    "hypervolume",
     "interval",
     "kendall",
+    "known_pairs",
+    "mean_of",
     "pearson",
+    "places_of",
+    "ranks_of",
     "regret",
     "resamples_of",
     "spearman",
+    "successive_fronts",
     "top_overlap",
     "weighted_tau",
 ]

@@ -11,11 +11,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from foresee.errors import InputError
-from foresee.seeds import derive
+from foresee.statistics.bootstrap import draws as drawn
 from foresee.statistics.counted import (
-    Array,
     Statistic,
-    codes_of,
     kendalls,
     pearsons,
     resampled,
@@ -23,6 +21,7 @@ from foresee.statistics.counted import (
     weighted_taus,
 )
 from foresee.statistics.estimate import CONFIDENCE, Estimate
+from foresee.statistics.ranks import Array, codes_of
 from foresee.statistics.single import regret, top_overlap, vector
 
 #: foremost architectures to compare: a number of them, or a share of the sample
@@ -107,11 +106,7 @@ def _correlations(
     x: Array, y: Array, bootstrap: int, seed: int, top: Sequence[int | float], confidence: float, linear: bool = True
 ) -> Correlations:
     n = len(x)
-    draws = (
-        np.random.default_rng(derive(seed, "bootstrap", n)).integers(0, n, (bootstrap, n))
-        if n
-        else np.empty((0, 0), int)
-    )
+    draws = drawn(n, bootstrap, seed, "bootstrap", n)
 
     def estimate(statistic: Statistic, at_most: int) -> Estimate:
         once = float(statistic(x, y, np.ones((n, 1), np.int64))[0]) if n > 1 else math.nan

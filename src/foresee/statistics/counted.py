@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
-Counts = NDArray[np.int64]
+from foresee.statistics.ranks import Array, Counts, codes_of, ranks_of_draws
+
 #: x, y, counts to one number for each resample
 Statistic = Callable[[Array, Array, Counts], Array]
 
@@ -44,7 +44,7 @@ def pearsons(x: Array, y: Array, counts: Counts) -> Array:
 
 def spearmans(x: Array, y: Array, counts: Counts) -> Array:
     """Linear correlation of the ranks."""
-    return _linear(_ranks(x, counts), _ranks(y, counts), counts)
+    return _linear(ranks_of_draws(x, counts), ranks_of_draws(y, counts), counts)
 
 
 def kendalls(x: Array, y: Array, counts: Counts) -> Array:
@@ -68,13 +68,6 @@ def _linear(x: Array, y: Array, counts: Counts) -> Array:
     with np.errstate(divide="ignore", invalid="ignore"):
         r = (counts * from_x * from_y).sum(0) / np.sqrt(squares_x * squares_y)
     return np.where(varies, np.clip(r, -1, 1), math.nan)
-
-
-def _ranks(values: Array, counts: Counts) -> Array:
-    """Mean ranks within each resample: those drawn below, plus half of those drawn alike."""
-    alike = _grouped(codes_of(values), counts)
-    below = np.cumsum(alike, axis=0) - alike
-    return (below + (alike + 1) / 2)[codes_of(values)]
 
 
 def _tau(x: Array, y: Array, counts: Counts, weights: Array) -> Array:
@@ -132,11 +125,6 @@ def _hyperbolic(first: Array, second: Array, counts: Counts) -> Array:
 
 
 # -- small things -------------------------------------------------------------------------------------------------------
-def codes_of(values: NDArray[Any]) -> NDArray[np.int64]:
-    """0 for the smallest value, 1 for the next, ...: equal values have equal codes."""
-    return np.unique(values, return_inverse=True)[1].astype(np.int64)
-
-
 def _grouped(codes: NDArray[np.int64], values: NDArray[Any]) -> Array:
     """Sum of the rows of `values` that have the same code: (n, resamples) to (codes, resamples)."""
     order = np.argsort(codes, kind="stable")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -42,6 +43,13 @@ class Estimate:
         """A value with the interval of its resamples, those that exist; without one where none does."""
         low, high = interval(resampled, confidence) if not math.isnan(value) else (math.nan, math.nan)
         return cls(value, low, high, n)
+
+    @classmethod
+    def mean(cls, estimates: Iterable[Estimate]) -> Estimate:
+        """The mean of estimates that come from the same resamples: so the ends of their intervals are averaged too."""
+        found = list(estimates)
+        value, low, high = np.mean([(one.value, one.low, one.high) for one in found], axis=0).tolist()
+        return cls(value, low, high, found[0].n)
 
 
 def interval(values: ArrayLike, confidence: float = CONFIDENCE) -> tuple[float, float]:

@@ -13,7 +13,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from foresee.errors import InputError
 from foresee.statistics.counted import (
-    Array,
     Statistic,
     kendalls,
     pearsons,
@@ -21,6 +20,7 @@ from foresee.statistics.counted import (
     spearmans,
     weighted_taus,
 )
+from foresee.statistics.ranks import Array
 
 
 def pearson(x: ArrayLike, y: ArrayLike) -> float:
@@ -97,12 +97,28 @@ def _alone(statistic: Statistic, x: ArrayLike, y: ArrayLike) -> float:
     return float(statistic(a, b, np.ones((len(a), 1), np.int64))[0]) if len(a) > 1 else math.nan
 
 
+def known_pairs(x: ArrayLike, y: ArrayLike) -> tuple[Array, Array]:
+    """The pairs of which both numbers are finite: where a proxy failed, or nothing was measured, there is no pair.
+
+    >>> known_pairs([1.0, math.nan, 3.0, 4.0], [5.0, 6.0, math.inf, 8.0])
+    (array([1., 4.]), array([5., 8.]))
+    """
+    a, b = _aligned(x, y)
+    both = np.isfinite(a) & np.isfinite(b)
+    return a[both], b[both]
+
+
 def _pairs(x: ArrayLike, y: ArrayLike) -> tuple[Array, Array]:
+    a, b = _aligned(x, y)
+    if not (np.isfinite(a).all() and np.isfinite(b).all()):
+        raise InputError("a value is not finite: `correlate` counts failures, this function wants none")
+    return a, b
+
+
+def _aligned(x: ArrayLike, y: ArrayLike) -> tuple[Array, Array]:
     a, b = vector(x, "x"), vector(y, "y")
     if a.shape != b.shape:
         raise InputError(f"{len(a)} values of x for {len(b)} of y: one each is needed")
-    if not (np.isfinite(a).all() and np.isfinite(b).all()):
-        raise InputError("a value is not finite: `correlate` counts failures, this function wants none")
     return a, b
 
 

@@ -1,0 +1,58 @@
+"""What a reproduction yields: numbers of a table, points of a figure, or the reason why there are none."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from foresee.errors import ForeseeError
+from foresee.statistics import Estimate
+
+
+class Unavailable(ForeseeError):  # noqa: N818  # it ends a cell, not a program
+    """Something a reproduction needs is not at hand; the message says what. It becomes the reason of an empty cell."""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One number of a table, or the reason why there is none."""
+
+    row: str
+    column: str
+    estimate: Estimate | None
+    reason: str = ""
+
+    def __post_init__(self) -> None:
+        if self.estimate is not None and math.isnan(self.estimate.value):  # what does not exist is no number
+            object.__setattr__(self, "estimate", None)
+            object.__setattr__(self, "reason", self.reason or "undefined: all values are the same")
+
+    @classmethod
+    def missing(cls, row: str, column: str, reason: str) -> Cell:
+        """A cell that stays empty."""
+        return cls(row, column, None, reason)
+
+
+@dataclass(frozen=True)
+class Scatter:
+    """The points of a figure: `y` against `x`, with the half-length of each bar where there are some."""
+
+    name: str
+    text: str
+    x_label: str
+    y_label: str
+    x: tuple[float, ...]
+    y: tuple[float, ...]
+    bars: tuple[float, ...] = ()
+
+
+#: what a reproduction yields
+Found: TypeAlias = Cell | Scatter
+
+
+def missing(rows: Iterable[str], columns: Iterable[str], why: object) -> Iterator[Cell]:
+    """Cells that stay empty for one reason."""
+    columns = list(columns)
+    return (Cell.missing(row, column, str(why)) for row in rows for column in columns)
