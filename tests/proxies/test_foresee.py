@@ -12,7 +12,7 @@ from torch import nn
 
 import foresee as fs
 from foresee.probes.draws import Draws
-from foresee.proxies.foresee import as_maps, grouped
+from foresee.probes.exchanges import as_maps, grouped
 from foresee.scoring import score
 
 RANDOM = examples(10)
