@@ -5,9 +5,10 @@
 
 from __future__ import annotations
 
+from foresee.probes import channels, exchanges  # looks are known once their files are read; a pass reads the others
 from foresee.probes.draws import Draws
 from foresee.probes.looks import Watcher
 from foresee.probes.passes import Pass
 from foresee.probes.probe import Probe
 
-__all__ = ["Draws", "Pass", "Probe", "Watcher"]
+__all__ = ["Draws", "Pass", "Probe", "Watcher", "channels", "exchanges"]

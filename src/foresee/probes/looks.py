@@ -142,7 +142,6 @@ class Declared:
     def read(cls, text: str, settings: Mapping[str, Any] = MappingProxyType({})) -> Declared:
         """From `batch.gradients`, or `he:batch.patterns`; of the settings the look takes those that it has, too.
 
-        >>> from foresee.probes import exchanges
         >>> Declared.read("batch.exchanges", {"columns": 4, "initialise": "default"}).look.settings
         {'channels': 256, 'columns': 4}
         """
