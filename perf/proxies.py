@@ -58,6 +58,8 @@ def main() -> None:
         "forward + backward, batch 64": lambda: passes(network, [(one.inputs, one.labels)]),
         "forward + backward, 2 x 128": lambda: passes(network, [(b.inputs, b.labels) for b in two]),
         "gradient family together": lambda: fs.scores(network, one, [p for p in FAMILY if p in there]),
+        "gradient family and foresee": lambda: fs.scores(network, one, [*(p for p in FAMILY if p in there), "foresee"]),
+        "foresee, 64 samples": lambda: fs.score(network, one, "foresee"),
         "thirteen of the suite together": lambda: fs.scores(network, one, [p for p in SUITE if p in there]),
         "foresee, 16 samples": lambda: fs.score(network, one.first(16), "foresee"),
         "dextr": lambda: fs.score(network, one.first(1), "dextr"),

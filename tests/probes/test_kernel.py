@@ -18,10 +18,13 @@ from foresee.probes.kernel import (
     condition_number,
     ntk,
     predicted_bytes,
+    sample_gradients,
     sample_norms,
     spectrum,
     trace_estimates,
 )
+from foresee.probes.kernel.heads import Question
+from foresee.probes.kernel.plan import plan
 from foresee.probes.probe import Probe
 
 LAYERS = (nn.Linear, nn.Conv1d, nn.Conv2d, nn.Conv3d)
@@ -111,6 +114,7 @@ def slow_rows(network, inputs, labels, outputs, parameters) -> torch.Tensor:
     }
     chosen = [p for n, p in network.named_parameters() if rules[parameters](n, p)]
     made = network.train()(inputs)
+    directions = Draws(0).normal(f"projection.{'x'.join(map(str, made.shape))}", *made.shape)
     rows = []
     for i, (output, label) in enumerate(zip(made, labels, strict=True)):
         targets = {
@@ -118,12 +122,21 @@ def slow_rows(network, inputs, labels, outputs, parameters) -> torch.Tensor:
             "label": [output[label]],
             "all": list(output),
             "loss": [F.cross_entropy(made[i : i + 1], label[None])],
+            "projection": [(directions[i] * output).sum()],
         }
         for target in targets[outputs]:
             found = torch.autograd.grad(target, chosen, retain_graph=True, allow_unused=True)
             pairs = zip(chosen, found, strict=True)
             rows.append(torch.cat([(torch.zeros_like(p) if g is None else g).flatten() for p, g in pairs]))
     return torch.stack(rows)
+
+
+def flat(gradients, network) -> torch.Tensor:
+    """Gradients by name as rows, 0 for parameters that are not there: (samples, heads, ...) or (samples, ...) each."""
+    count = len(next(iter(gradients.values())))
+    zeros = {name: parameter.new_zeros(count, *parameter.shape) for name, parameter in network.named_parameters()}
+    ordered = {**zeros, **gradients}
+    return torch.cat([ordered[name].reshape(-1, zeros[name][0].numel()) for name in zeros], 1).detach()
 
 
 def close(found, expected) -> bool:
@@ -141,6 +154,12 @@ def test_every_way_gives_the_kernel_of_one_backward_run_per_row(name, outputs):
             asked = {"outputs": outputs, "parameters": parameters, "method": method}
             assert close(ntk(probe, **asked).matrix, rows @ rows.T)
             assert close(sample_norms(probe, **asked).flatten(), rows.square().sum(1))
+            if parameters == "all":
+                found = sample_gradients(probe, **asked)
+                heads = (5,) if outputs == "all" else ()
+                shapes = {name: (len(inputs), *heads, *network.get_parameter(name).shape) for name in found}
+                assert {name: tuple(one.shape) for name, one in found.items()} == shapes
+                assert close(flat(found, network), rows)
 
 
 @examples(20)
@@ -166,6 +185,36 @@ def test_any_small_network(seed, widths, norm, activation, samples, outputs, met
     probe = Probe(network, (inputs, labels))
     assert close(ntk(probe, outputs=outputs, parameters="all", method=method).matrix, rows @ rows.T)
     assert close(sample_norms(probe, outputs=outputs, method=method).flatten(), rows.square().sum(1))
+    assert outputs == "all" or close(flat(sample_gradients(probe, outputs=outputs, method=method), network), rows)
+
+
+def test_gradients_per_sample_of_one_group_of_parameters_without_influence():
+    class Half(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.used, self.unused, self.frozen = nn.Linear(3, 2), nn.Linear(3, 2), nn.Linear(2, 2)
+            self.frozen.requires_grad_(False)
+
+        def forward(self, x):
+            return self.frozen(self.used(x))
+
+    for method in ("layers", "rows"):
+        found = sample_gradients(Probe(Half(), torch.randn(4, 3)), outputs="sum", method=method)
+        assert sorted(found) == ["used.bias", "used.weight"]
+
+
+def test_the_bytes_of_gradients_per_sample_are_those_of_a_copy_for_each():
+    network, inputs, labels = made("group norm")
+    probe = Probe(network, (inputs, labels))
+    copies = sum(p.numel() * p.element_size() for p in network.parameters()) * len(inputs)
+    for method in ("layers", "rows"):
+        with_rows = plan(probe, Question("sum", "all", method, answer="rows")).bytes
+        assert with_rows - plan(probe, Question("sum", "all", method, answer="lengths")).bytes == copies
+
+
+def test_gradients_per_sample_are_not_estimated():
+    with pytest.raises(InputError, match="stochastic"):
+        sample_gradients(Probe(nn.Linear(2, 1), torch.zeros(2, 2)), outputs="sum", method="stochastic")
 
 
 def test_the_way_is_the_one_that_applies():

@@ -5,7 +5,7 @@ import torch
 from torch import nn
 
 import foresee as fs
-from foresee.probes.splitting import predicted_bytes
+from foresee.probes.splitting import out_of_memory, predicted_bytes
 
 SIZES: list[int] = []
 
@@ -74,3 +74,9 @@ def test_the_prediction_is_what_autograd_stores():
     gradients = sum(p.numel() * 4 for p in net.parameters())
     assert kept is not None
     assert predicted_bytes(net, BATCH) == sum(saved.values()) + gradients
+
+
+def test_out_of_memory_is_recognised():
+    assert out_of_memory(torch.OutOfMemoryError("CUDA out of memory"))
+    assert out_of_memory(RuntimeError("[enforce fail] DefaultCPUAllocator: can't allocate memory: you tried ..."))
+    assert not out_of_memory(RuntimeError("shapes"))

@@ -12,7 +12,6 @@ from torch import nn
 
 import foresee as fs
 from foresee.probes.draws import Draws
-from foresee.proxies.foresee import as_maps, grouped
 from foresee.scoring import score
 
 RANDOM = examples(10)
@@ -191,20 +190,28 @@ def test_what_it_cannot_look_at_is_a_status():
         score(nn.Conv2d(1, 2, 1), torch.randn(2, 1, 3, 3), settings={"channels": 1})
 
 
-@given(samples=st.integers(1, 12), rows=st.integers(1, 20), positions=st.integers(1, 40), columns=st.integers(1, 9))
-@examples(80)
-def test_groups_have_enough_columns_and_every_sample_at_most_once(samples, rows, positions, columns):
-    maps = torch.arange(samples * rows * positions).reshape(samples, rows, positions)
-    found = grouped(maps, channels=8, columns=columns)
-    kept = min(rows, 8)
-    assert found.shape[1] == kept
-    assert found.shape[2] >= columns * kept or found.shape[2] == samples * positions
-    assert found.unique().numel() == found.numel()
-    assert found.numel() >= kept * positions * (samples + 1) // 2
+def test_other_settings_are_looked_at_in_the_shared_pass():
+    """The look that is taken along by another proxy's pass has the settings of this call."""
+    torch.manual_seed(7)
+    runs = []
+    network = nn.Sequential(nn.Conv2d(3, 6, 3), nn.ReLU(), nn.Flatten(), nn.Linear(6 * 36, 3))
+    network[0].register_forward_hook(lambda *_: runs.append(1))
+    batch = torch.randn(6, 3, 8, 8), torch.arange(6) % 3
+    settings = {"channels": 4, "columns": 2}
+    alone = score(network, batch, "foresee", settings=settings)
+    runs.clear()
+    together = fs.scores(network, batch, ["snip", "jacov", "foresee"], settings={"foresee": settings})
+    assert len(runs) == 1
+    assert (together["foresee"].value, together["foresee"].parts) == (alone.value, alone.parts)
+    assert alone.value != score(network, batch, "foresee").value
 
 
-def test_channels_of_layers():
-    assert as_maps(torch.zeros(2, 7, 5), nn.Linear(5, 1)).shape == (2, 5, 7)
-    assert as_maps(torch.zeros(2, 5), nn.Linear(5, 1)).shape == (2, 5, 1)
-    assert as_maps(torch.zeros(2, 5, 4, 4), nn.Conv2d(5, 1, 1)).shape == (2, 5, 16)
-    assert as_maps(torch.zeros(2, 5, 4), nn.Conv1d(5, 1, 1)).shape == (2, 5, 4)
+def test_repeats_draw_anew_beside_others_as_alone():
+    torch.manual_seed(8)
+    network = nn.Sequential(nn.Conv2d(3, 6, 3), nn.BatchNorm2d(6), nn.ReLU(), nn.Flatten(), nn.Linear(6 * 36, 3))
+    batch = torch.randn(6, 3, 8, 8), torch.arange(6) % 3
+    alone = score(network, batch, "foresee", repeats=3)
+    together = fs.scores(network, batch, ["snip", "foresee", "jacov"], repeats=3)
+    assert alone.spread > 0
+    assert (together["foresee"].value, together["foresee"].spread) == (alone.value, alone.spread)
+    assert together["snip"].spread == 0  # what it was taken along with is not its own draw

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 import torch
 
 from foresee.proxies import Needs, Proxy, proxies
+from foresee.scoring import score, scores
 from foresee.testing import ProxySuite
 from foresee.testing import networks as kinds
 
@@ -125,6 +127,26 @@ def cannot_draw(probe):
     return probe.batch.outputs.mean()
 
 
+def hands_over_the_batch(probe):
+    with probe.contact() as network:
+        return network(*probe.data[0].parts).mean().detach()
+
+
+def runs_into_its_own_work(probe):
+    with probe.contact() as network, torch.enable_grad():
+        inputs = [part.requires_grad_(part.is_floating_point()) for part in probe.moved(probe.data[0].parts)]
+        return network(*inputs).mean().detach()
+
+
+def counts_its_company(probe):
+    return probe.batch.outputs.mean() + len(probe.batch._seen)
+
+
+def keeps_notes_of_its_company(probe):
+    probe.note(looks=len(probe._declared))
+    return probe.batch.outputs.mean()
+
+
 def speechless(probe):
     """Nothing."""
     return probe.batch.outputs.mean()
@@ -140,6 +162,10 @@ def speechless(probe):
         ("nothing_is_touched", draws_freely, {}, "random state"),
         ("nothing_is_touched_when_the_network_raises", writes, {}, "values"),
         ("same_seed_same_value", draws_freely, {}, "when asked again"),
+        ("company", counts_its_company, {}, "beside others"),
+        ("company", keeps_notes_of_its_company, {}, "parts"),
+        ("the_batch_is_untouched", hands_over_the_batch, {}, "written into"),
+        ("the_batch_is_untouched", runs_into_its_own_work, {}, "works in place"),
         ("order_of_samples", reads_the_first, {}, "in another"),
         ("labels", reads_labels, {}, "labels are touched"),
         ("labels", good, {"needs": Needs(labels=True)}, "expected unsupported"),
@@ -173,3 +199,14 @@ def test_the_order_that_the_first_sample_decides():
 def test_unknown_kinds_are_named():
     with pytest.raises(ValueError, match="click-through"):
         kinds.network("quantum")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", kinds.KINDS)
+def test_no_score_depends_on_its_company(kind):
+    """All proxies together, first to last, and each one alone."""
+    network, batch = kinds.network(kind), kinds.batch(kind, 8)
+    together = scores(network, batch, repeats=2)
+    for name, found in together.items():
+        alone = score(network, batch, name, repeats=2)
+        assert replace(alone, seconds=0.0) == replace(found, seconds=0.0)

@@ -17,9 +17,9 @@ def product(first: Tensor, second: Tensor) -> Tensor:
     return (first.double() * second.double()).sum(-1)
 
 
-def refuse_dead_ends(start: Tensor) -> None:
+def refuse_dead_ends(*starts: Tensor) -> None:
     """Look for functions that declare themselves differentiable once only: torch would step over them in silence."""
-    seen, waiting = set(), [start.grad_fn]
+    seen, waiting = set(), [start.grad_fn for start in starts]
     while waiting:
         node = waiting.pop()
         if node is None or node in seen:

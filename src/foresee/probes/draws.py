@@ -6,7 +6,9 @@ the same kind. Draws can be given instead, which is how reference values with kn
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from types import SimpleNamespace
 
 import torch
 from torch import Tensor
@@ -28,6 +30,15 @@ class Draws:
         self.seed, self.repeat, self.given = seed, repeat, dict(given or {})
         #: whether anything was drawn: a proxy that drew nothing has no spread
         self.used = False
+
+    @contextmanager
+    def apart(self) -> Iterator[SimpleNamespace]:
+        """What is drawn inside is not counted here; `used` of what is yielded says afterwards whether anything was."""
+        before, self.used, inside = self.used, False, SimpleNamespace(used=False)
+        try:
+            yield inside
+        finally:
+            inside.used, self.used = self.used, before
 
     def draw(self, name: str, make: Callable[[torch.Generator], Tensor]) -> Tensor:
         """The draw called `name`: as given, or made from its own generator."""
@@ -58,3 +69,9 @@ class Draws:
             return torch.stack([first, second / second.norm()], dim=1)
 
         return self.draw(name, make)
+
+
+def projection_of(draws: Draws, outputs: Tensor) -> Tensor:
+    """A random direction for each sample's outputs, as one tensor of their shape, type and device: `projection.<shape>`."""
+    shape = tuple(outputs.shape)
+    return draws.normal(f"projection.{'x'.join(map(str, shape))}", *shape).to(outputs)

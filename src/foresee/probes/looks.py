@@ -1,38 +1,26 @@
-"""What can be seen while a network runs: one class per look.
+"""What a look is: something that can be seen while a network runs.
 
 A pass is one run of a network over one batch. While it runs, watchers note things down: before or after the call of a
-module, and from gradients of the loss or of the summed outputs. All watchers of a pass share its one forward and its one
-backward run, so a new look costs its own notes and nothing else. To add one, subclass `Watcher` and give it a name.
+module, and from gradients of the loss, of the summed outputs or of a random projection of them. All watchers of a pass share
+its one forward run and one backward run per root, so a new look costs its own notes and nothing else. To add one, subclass
+`Watcher` and give it a name; what it is made with are its settings.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, ClassVar, Generic, Literal, NamedTuple, TypeVar
+from types import MappingProxyType
+from typing import Any, ClassVar, Generic, Literal, TypeVar
 
 from torch import Tensor, nn
 
-from foresee.errors import UnsupportedError
+from foresee.errors import UnknownNameError
 
 R = TypeVar("R")
-
-#: modules that let a signal pass or hold it back by its sign; a plain class test, so subclasses count
-RELU_LIKE: tuple[type[nn.Module], ...] = (
-    nn.ReLU,
-    nn.ReLU6,
-    nn.LeakyReLU,
-    nn.PReLU,
-    nn.RReLU,
-    nn.ELU,
-    nn.CELU,
-    nn.SELU,
-    nn.GELU,
-    nn.SiLU,
-    nn.Mish,
-    nn.Hardswish,
-)
+#: what a pass can differentiate: nothing, the loss, the sum of the outputs, a random projection of the outputs
+Root = Literal["", "loss", "outputs", "projection"]
 
 #: name -> watcher, filled by subclassing
 LOOKS: dict[str, type[Watcher[Any]]] = {}
@@ -52,31 +40,64 @@ class Call:
 
 
 @dataclass(frozen=True, eq=False)
-class Run:
-    """What a pass has in hand when the forward run is over."""
+class Forward:
+    """What a pass has in hand when the forward run is over; `trained` are the parameters that were found trainable."""
 
     network: nn.Module
     inputs: tuple[Tensor, ...]
     outputs: Tensor
     loss: Tensor | None
+    trained: Mapping[str, Tensor]
 
 
 class Watcher(Generic[R]):
     """Notes one thing down during a pass.
 
-    `root` says what is differentiated: the loss (labels are needed then), the sum of all outputs, or nothing; the pass asks
-    for `targets` and hands their gradients to `result` (None where a target has no influence).
+    `root` says what is differentiated: the loss (labels are needed then), the sum of all outputs, a projection of them that
+    is drawn, or nothing; the pass asks for `targets` and hands their gradients to `result` (None where a target has no
+    influence). A look with settings hands them to `super().__init__(**settings)`, all of them; name and settings are its
+    identity. Each run of a pass has watchers of its own, made by `again`.
     """
 
     name: ClassVar[str] = ""
-    root: ClassVar[Literal["", "loss", "outputs"]] = ""
+    root: ClassVar[Root] = ""
+    settings: Mapping[str, Any] = MappingProxyType({})
     #: whether what a module returns may be overwritten in place before the pass ends, and has to be copied at once
     careful: bool = False
+    #: whether what is seen will be differentiated: nothing may be detached then
+    differentiable: bool = False
+    #: whether the backward run on its way is that of its root: hooks on tensors hear all of them
+    listening: bool = False
+
+    def __init__(self, **settings: Any) -> None:
+        self.settings = settings
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         if cls.name:
             LOOKS[cls.name] = cls
+
+    @property
+    def identity(self) -> tuple[Any, ...]:
+        """Looks with the same one see the same thing."""
+        return self.name, *sorted(self.settings.items())
+
+    @property
+    def drawn(self) -> bool:
+        """Whether what is seen depends on the draws."""
+        return self.root == "projection"
+
+    def again(self) -> Watcher[R]:
+        """The same look, with nothing noted down yet."""
+        return type(self)(**self.settings)
+
+    def kept(self, tensor: Tensor) -> Tensor:
+        """A tensor as it may be kept: without its graph, unless the look is to be differentiated."""
+        return tensor if self.differentiable else tensor.detach()
+
+    def wakes(self, network: nn.Module) -> Sequence[Tensor]:
+        """Parameters that take part in the backward run of this pass even where they are frozen."""
+        return ()
 
     def selects(self, call: Call) -> bool:
         """Whether the calls of this module are noted."""
@@ -89,17 +110,46 @@ class Watcher(Generic[R]):
         """A selected module has returned `output` (its first tensor). A tensor returned from here takes its place."""
         return None
 
-    def targets(self, run: Run) -> Sequence[Tensor]:
+    def targets(self, forward: Forward) -> Sequence[Tensor]:
         """Tensors to differentiate `root` by."""
         return ()
 
-    def result(self, run: Run, gradients: Sequence[Tensor | None]) -> R:
-        """What was seen, detached from the graph."""
+    def result(self, forward: Forward, gradients: Sequence[Tensor | None]) -> R:
+        """What was seen; `kept` decides about the graph."""
         raise NotImplementedError
 
 
 class OverwrittenError(Exception):
     """A watcher kept what a module returned, and the network wrote into it later: look again, carefully."""
+
+
+def look_called(name: str) -> Watcher[Any]:
+    """The look of this name, with its default settings; an unknown one is named."""
+    if name not in LOOKS:
+        raise UnknownNameError("look", name, LOOKS)
+    return LOOKS[name]()
+
+
+@dataclass(frozen=True, eq=False)
+class Declared:
+    """A look that will be asked for: in which pass, and of which weights (a scheme of `initialise`, or "" for the own)."""
+
+    scheme: str
+    where: str
+    look: Watcher[Any]
+
+    @classmethod
+    def read(cls, text: str, settings: Mapping[str, Any] = MappingProxyType({})) -> Declared:
+        """From `batch.gradients`, or `he:batch.patterns`; of the settings the look takes those that it has, too.
+
+        >>> Declared.read("batch.exchanges", {"columns": 4, "initialise": "default"}).look.settings
+        {'channels': 256, 'columns': 4}
+        """
+        scheme, _, rest = text.rpartition(":")
+        where, _, name = rest.partition(".")
+        look = look_called(name)
+        own = {key: settings[key] for key in look.settings if key in settings}
+        return cls(scheme, where, type(look)(**{**look.settings, **own}) if own else look)
 
 
 @contextmanager
@@ -152,154 +202,3 @@ def first_tensor(value: Any) -> Tensor | None:
         return value
     parts = value.values() if isinstance(value, dict) else value if isinstance(value, tuple | list) else ()
     return next((found for part in parts if (found := first_tensor(part)) is not None), None)
-
-
-# -- forward looks ------------------------------------------------------------------------------------------------------
-class Feature(NamedTuple):
-    """What one call of a module made of the first sample: `map` is (rows, columns).
-
-    Rows are channels and columns positions; tokens and their numbers for transformers; a vector is one column.
-    """
-
-    name: str
-    module: nn.Module
-    map: Tensor
-
-
-class Features(Watcher[list[Feature]]):
-    """Outputs of the leaf modules for the first sample, one entry per call, in call order."""
-
-    name = "features"
-
-    def __init__(self) -> None:
-        self._seen: list[Feature] = []
-        self._versions: list[int] = []
-
-    def selects(self, call: Call) -> bool:
-        """Leaf modules: what a container returns is what its last child returned."""
-        return call.is_leaf
-
-    def after(self, call: Call, output: Tensor) -> None:
-        """Keep the first sample."""
-        if output.ndim == 0 or not output.is_floating_point():
-            return
-        rows = output.shape[1] if output.ndim > 1 else 1
-        sample = output.detach().select(0, 0).reshape(rows, -1)
-        if self.careful or len(output) > 1:
-            sample = sample.clone()  # neither overwritten nor keeping the whole batch alive
-        self._seen.append(Feature(call.name, call.module, sample))
-        self._versions.append(sample._version)
-
-    def result(self, run: Run, gradients: Sequence[Tensor | None]) -> list[Feature]:
-        """All of them."""
-        if [feature.map._version for feature in self._seen] != self._versions:
-            raise OverwrittenError
-        return self._seen
-
-
-class FeaturesOfAll(Features):
-    """As `features`, but for every module, containers and the network itself included (the public codes' rule)."""
-
-    name = "features_of_all"
-
-    def selects(self, call: Call) -> bool:
-        """Every module."""
-        return True
-
-
-class Pattern(NamedTuple):
-    """Where the input of one call of an activation is positive: (samples, ...) of booleans."""
-
-    name: str
-    module: nn.Module
-    positive: Tensor
-
-
-class Patterns(Watcher[list[Pattern]]):
-    """Signs of the inputs of the ReLU-like modules, one entry per call; for a ReLU also the signs of its outputs."""
-
-    name = "patterns"
-
-    def __init__(self) -> None:
-        self._seen: list[Pattern] = []
-
-    def selects(self, call: Call) -> bool:
-        """Modules of the `RELU_LIKE` classes."""
-        return isinstance(call.module, RELU_LIKE)
-
-    def before(self, call: Call, inputs: Tensor) -> None:
-        """Keep the signs, a byte each."""
-        self._seen.append(Pattern(call.name, call.module, inputs.detach() > 0))
-
-    def result(self, run: Run, gradients: Sequence[Tensor | None]) -> list[Pattern]:
-        """All of them."""
-        return self._seen
-
-
-class PatternsByName(Patterns):
-    """As `patterns`, but for every module whose type is called something with "ReLU" (the public code's rule)."""
-
-    name = "patterns_by_name"
-
-    def selects(self, call: Call) -> bool:
-        """Types with "ReLU" in their name, containers too."""
-        return "ReLU" in type(call.module).__name__
-
-
-class Outputs(Watcher[Tensor]):
-    """The outputs (logits) of the network."""
-
-    name = "outputs"
-
-    def result(self, run: Run, gradients: Sequence[Tensor | None]) -> Tensor:
-        """Detached."""
-        return run.outputs.detach()
-
-
-class LossValue(Watcher[Tensor]):
-    """The loss of the batch."""
-
-    name = "loss"
-    root = "loss"
-
-    def result(self, run: Run, gradients: Sequence[Tensor | None]) -> Tensor:
-        """Detached."""
-        assert run.loss is not None
-        return run.loss.detach()
-
-
-# -- backward looks -----------------------------------------------------------------------------------------------------
-class Gradients(Watcher[dict[str, Tensor]]):
-    """Gradients of the loss by each trainable parameter that has an influence on it, by name."""
-
-    name = "gradients"
-    root = "loss"
-
-    def targets(self, run: Run) -> Sequence[Tensor]:
-        """Every parameter that asks for a gradient."""
-        return [parameter for parameter in run.network.parameters() if parameter.requires_grad]
-
-    def result(self, run: Run, gradients: Sequence[Tensor | None]) -> dict[str, Tensor]:
-        """By the parameter's name."""
-        names = [name for name, parameter in run.network.named_parameters() if parameter.requires_grad]
-        return {name: gradient for name, gradient in zip(names, gradients, strict=True) if gradient is not None}
-
-
-class Jacobian(Watcher[Tensor]):
-    """Gradient of the sum of all outputs by the inputs: (samples, ...) as the first floating input."""
-
-    name = "jacobian"
-    root = "outputs"
-
-    def targets(self, run: Run) -> Sequence[Tensor]:
-        """The first floating input."""
-        floating = [part for part in run.inputs if part.is_floating_point()]
-        if not floating:
-            raise UnsupportedError("no floating input to differentiate by")
-        return floating[:1]
-
-    def result(self, run: Run, gradients: Sequence[Tensor | None]) -> Tensor:
-        """One gradient per sample."""
-        if gradients[0] is None:
-            raise UnsupportedError("the outputs do not depend on the inputs in a differentiable way")
-        return gradients[0]

@@ -61,3 +61,10 @@ def predicted_bytes(network: nn.Module, batch: Any) -> int:
     """
     gradients = sum(p.numel() * p.element_size() for p in network.parameters() if p.requires_grad)
     return gradients + max(stored_bytes(network, one.inputs) for one in as_batches(batch))
+
+
+def out_of_memory(error: BaseException) -> bool:
+    """Whether an exception says that memory ran out, on any device."""
+    return isinstance(error, torch.OutOfMemoryError | MemoryError) or (
+        isinstance(error, RuntimeError) and "can't allocate memory" in str(error)
+    )

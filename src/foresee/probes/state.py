@@ -84,6 +84,18 @@ def use_batch_statistics(network: nn.Module) -> None:
             vars(module)["dropout"] = 0.0
 
 
+def copy_buffers(network: nn.Module) -> None:
+    """Let the network go on with copies of its buffers, which a graph may remember; to be used inside `untouched`.
+
+    What is written into the copies stays there, and the buffers themselves are put back untouched.
+    """
+    made: dict[int, Tensor] = {}
+    for module in network.modules():
+        for key, buffer in module._buffers.items():
+            if buffer is not None:
+                module._buffers[key] = made.setdefault(id(buffer), buffer.clone())
+
+
 @contextmanager
 def converted(network: nn.Module, convert: Callable[[Tensor], Tensor]) -> Iterator[None]:
     """Inside, every floating parameter and buffer holds `convert(itself)`; afterwards the tensors found, never written to.

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from foresee.errors import InputError, UnknownNameError
 from foresee.probes.initialise import check as check_initialisation
+from foresee.probes.looks import Declared
 from foresee.registry import Registry, tidy
 
 if TYPE_CHECKING:
@@ -84,7 +85,8 @@ class Needs:
 
     `batch` is the sample count the paper uses for one batch, `batches` how many of them. `looks` are the looks of the probe
     that the formula reads by default, as `pass.look` ("sample.features", "batch.gradients", "batches.gradients"): proxies of
-    one call that read the same pass share it. A look that is not declared is still there for the asking, in one more pass.
+    one call that read the same pass share it. A setting that the look has under the same name as the proxy is that of the
+    proxy. A look that is not declared is still there for the asking, in one more pass.
     """
 
     labels: bool = False
@@ -128,10 +130,11 @@ class Proxy:
         return f"{self.name}:{self.variant}" if self.variant else self.name
 
     @property
-    def looks(self) -> tuple[str, ...]:
-        """The looks it needs, for the weights it wants: `he:batch.features`."""
+    def looks(self) -> tuple[Declared, ...]:
+        """The looks it needs, for the weights it wants and with its own settings where the look has them too."""
         scheme = self.settings["initialise"]
-        return self.needs.looks if scheme == "default" else tuple(f"{scheme}:{look}" for look in self.needs.looks)
+        prefix = "" if scheme == "default" else f"{scheme}:"
+        return tuple(Declared.read(f"{prefix}{look}", self.settings) for look in self.needs.looks)
 
     @property
     def summary(self) -> str:

@@ -58,6 +58,20 @@ class ClickThrough(nn.Module):
         return logits
 
 
+class Overwriting(nn.Module):
+    """Any network behind an activation that works in place, as many do: it writes into what it is given, or into copies."""
+
+    def __init__(self, inner: nn.Module, *, copies: bool = False) -> None:
+        super().__init__()
+        self.first, self.inner, self.copies = nn.ReLU(inplace=True), inner, copies
+
+    def forward(self, *parts: Tensor) -> Tensor:
+        """Inputs of the inner network to its outputs; what is below 0 in floating inputs is 0 afterwards."""
+        given = [part.clone() for part in parts] if self.copies else parts
+        outputs: Tensor = self.inner(*(self.first(part) if part.is_floating_point() else part for part in given))
+        return outputs
+
+
 def network(kind: str, seed: int = 0) -> nn.Module:
     """One of the `KINDS`, in float64, with weights from the seed.
 

@@ -13,6 +13,7 @@ import math
 import random
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
+from itertools import islice
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -21,9 +22,9 @@ from torch import Tensor, nn
 
 from foresee.batch import Batch
 from foresee.probes.looks import LOOKS
-from foresee.proxies import Proxy, Score, get
+from foresee.proxies import Proxy, Score, get, proxies
 from foresee.proxies.base import STATUSES
-from foresee.scoring import score
+from foresee.scoring import score, scores
 from foresee.testing import networks
 
 Order = Literal["any", "first", "matters"]
@@ -126,6 +127,15 @@ class ProxySuite:
             close = math.isclose(first.value, other.value, rel_tol=self.tolerance, abs_tol=self.tolerance)
             assert close, f"{kind}: {first.value} in one order of the samples, {other.value} in another"
 
+    def test_company(self) -> None:
+        """Beside all registered proxies that share passes, and after them, the value is the same as alone."""
+        for kind, alone in islice(self._with_values(), 1):
+            own = self.chosen
+            others = [one for name in proxies if (one := proxies[name]).needs.looks and one.full_name != own.full_name]
+            found = scores(self.network(kind), self.batch(kind), [*others, own], seed=self.seed)[own.full_name]
+            assert found.value == alone.value, f"{kind}: {alone.value} alone, beside others {found}"
+            assert found.parts == alone.parts, f"{kind}: parts {alone.parts} alone, {found.parts} beside others"
+
     def test_labels(self) -> None:
         """Without the need of labels none is touched; with it, their absence is said."""
         for kind, first in self._with_values():
@@ -164,6 +174,19 @@ class ProxySuite:
         """Weights, buffers, gradients, modes, hooks, attributes and random states are as before."""
         for kind in self.kinds:
             self._unchanged(kind, _used(self.network(kind)))
+
+    def test_the_batch_is_untouched(self) -> None:
+        """A network whose first layer works in place writes into copies: into neither the inputs nor the labels."""
+        for kind in self.kinds:
+            given, again = self.batch(kind), self.batch(kind)
+            found = self.scored(networks.Overwriting(self.network(kind)), given)
+            same = map(torch.equal, (*given.parts, given.labels), (*again.parts, again.labels))  # type: ignore[arg-type]
+            assert all(same), f"{kind}: the batch was written into"
+            plain = self.scored(networks.Overwriting(self.network(kind), copies=True), again)
+            assert found.status == plain.status, f"{kind}: {plain}, and {found} where a layer works in place"
+            if found.ok and plain.value is not None:
+                close = math.isclose(found.value or 0, plain.value, rel_tol=self.tolerance, abs_tol=self.tolerance)
+                assert close, f"{kind}: {plain.value}, and {found.value} where the first layer works in place"
 
     def test_nothing_is_touched_when_the_network_raises(self) -> None:
         """The same for a network that fails half-way, at its first call or a later one; the failure is a status."""

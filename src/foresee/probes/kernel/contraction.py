@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -11,11 +12,11 @@ from foresee.probes.kernel.heads import Question, directions, selected
 from foresee.probes.kernel.layers import Layer, owners
 from foresee.probes.kernel.runs import CoupledError, check, check_weights, combination, gradients, run
 from foresee.probes.looks import Call, Watcher, watching
-from foresee.probes.probe import Probe
+from foresee.probes.subject import Subject
 
 
-def by_layers(probe: Probe, question: Question) -> Tensor:
-    """The kernel (B H, B H), or the squared lengths of its rows (B H,), in float64.
+def by_layers(probe: Subject, question: Question) -> Any:
+    """The kernel (B H, B H), or the squared lengths of its rows (B H,), in float64; or the rows by name, (B H, ...).
 
     Raises:
         CoupledError: where it does not apply: samples are coupled, or a layer's weights are used outside its calls.
@@ -30,26 +31,48 @@ def by_layers(probe: Probe, question: Question) -> Tensor:
         along = directions(probe, outputs, question.outputs)
         weights = check_weights(probe, along)
         heads = along.shape[1]
-        # For the matrix all heads are needed at once; lengths go head by head.
-        turns = [range(heads)] if question.matrix else [range(h, h + 1) for h in range(heads)]
-        found, combined = [], {name: p.new_zeros(p.numel()) for name, p in chosen.items()}
+        # Lengths go head by head; else all heads are needed at once.
+        turns = [range(h, h + 1) for h in range(heads)] if question.answer == "lengths" else [range(heads)]
+        found: list[Any] = []
+        combined = {name: p.new_zeros(p.numel()) for name, p in chosen.items()}
         for turn in turns:
             traffic.forget()
             for head in turn:
                 gradients(outputs.reshape(len(outputs), -1), list(chosen.values()), along[None, :, head])
             rows = len(along) * len(turn)
-            total = outputs.new_zeros((rows, rows) if question.matrix else (rows,), dtype=torch.float64)
+            total = _Rows() if question.answer == "rows" else _Sum(rows, question.matrix, outputs.device)
             for layer in traffic.layers(chosen):
-                total += layer.kernel() if question.matrix else layer.norms()
+                total.add(layer)
                 for name, part in layer.combined(weights[:, turn.start : turn.stop]).items():
                     combined[name] += part
-            found.append(total)
+            found.append(total.found)
         traffic.listening = False
         expected = combination(outputs, along, weights, list(chosen.values()))
         if not traffic.intact:
             raise CoupledError
         check(list(combined.values()), expected)
-    return found[0] if question.matrix else torch.stack(found, 1).flatten()
+    return torch.stack(found, 1).flatten() if question.answer == "lengths" else found[0]
+
+
+class _Sum:
+    """The kernels of the layers, or their squared lengths, added up."""
+
+    def __init__(self, rows: int, matrix: bool, device: torch.device) -> None:
+        self._matrix = matrix
+        self.found = torch.zeros((rows, rows) if matrix else (rows,), dtype=torch.float64, device=device)
+
+    def add(self, layer: Layer) -> None:
+        self.found += layer.kernel() if self._matrix else layer.norms()
+
+
+class _Rows:
+    """The rows themselves, by the parameter's name."""
+
+    def __init__(self) -> None:
+        self.found: dict[str, Tensor] = {}
+
+    def add(self, layer: Layer) -> None:
+        self.found |= layer.rows()
 
 
 class Traffic(Watcher[None]):

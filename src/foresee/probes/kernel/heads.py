@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 import torch
 from torch import Tensor, nn
 
 from foresee.errors import InputError, UnknownNameError, UnsupportedError
-from foresee.probes.probe import Probe
+from foresee.probes.draws import projection_of
+from foresee.probes.subject import Subject
 
 #: what is differentiated, per sample
 OUTPUTS = {
@@ -16,6 +18,7 @@ OUTPUTS = {
     "label": "the output of the sample's own class (HNAS): one gradient per sample, labels needed",
     "all": "every output (NASI): one gradient per sample and output",
     "loss": "the sample's loss (NASI's approximations): one gradient per sample, labels needed",
+    "projection": "a random projection of the outputs, drawn for each sample: one gradient per sample",
 }
 #: what it is differentiated by
 PARAMETERS = {
@@ -31,19 +34,21 @@ METHODS = {
     "rows": "gradients one by one, by as many parameters at a time as fit",
     "stochastic": "random projections of the gradients",
 }
+#: what is wanted of the gradients: their products, their squared lengths, or themselves
+Answer = Literal["matrix", "lengths", "rows"]
 #: bytes that a kernel may take beside the network, where it can choose
 MEMORY = 2**31
 
 
 @dataclass(frozen=True)
 class Question:
-    """What is asked: the gradients of which outputs by which parameters, and how; all of them, or their lengths only."""
+    """What is asked: the gradients of which outputs by which parameters, how, and what of them."""
 
     outputs: str
     parameters: str
     method: str = "exact"
     memory: float = MEMORY
-    matrix: bool = True
+    answer: Answer = "matrix"
     buckets: int = 0
 
     def __post_init__(self) -> None:
@@ -54,6 +59,11 @@ class Question:
             raise InputError("method 'stochastic' for lengths of gradients: they are exact; estimate the trace instead")
         if not self.memory > 0:
             raise InputError(f"memory {self.memory}: expected a positive number of bytes")
+
+    @property
+    def matrix(self) -> bool:
+        """Whether the products are wanted."""
+        return self.answer == "matrix"
 
 
 def selected(network: nn.Module, rule: str) -> dict[str, nn.Parameter]:
@@ -75,7 +85,7 @@ def selected(network: nn.Module, rule: str) -> dict[str, nn.Parameter]:
     return trainable
 
 
-def directions(probe: Probe, outputs: Tensor, kind: str) -> Tensor:
+def directions(probe: Subject, outputs: Tensor, kind: str) -> Tensor:
     """Per sample the directions of the output to differentiate along: (samples, ...) to (samples, heads, outputs).
 
     The gradients of a kernel are those of `directions[i, h] . outputs[i]`. Labels are touched for "label" and "loss" only.
@@ -86,19 +96,21 @@ def directions(probe: Probe, outputs: Tensor, kind: str) -> Tensor:
         return torch.ones_like(flat).unsqueeze(1)
     if kind == "all":
         return torch.eye(width, dtype=flat.dtype, device=flat.device).expand(samples, width, width)
+    if kind == "projection":
+        return projection_of(probe.draws, outputs).reshape(samples, 1, width)
     if kind == "label":
         return _own_class(probe, outputs).to(flat).unsqueeze(1)
     return _of_loss(probe, outputs).unsqueeze(1)
 
 
-def _labels(probe: Probe) -> Tensor:
+def _labels(probe: Subject) -> Tensor:
     labels = probe.data[0].labels
     if labels is None:
         raise UnsupportedError("no labels in the batch: hand over (inputs, labels)")
     return labels.to(probe.device)
 
 
-def _own_class(probe: Probe, outputs: Tensor) -> Tensor:
+def _own_class(probe: Subject, outputs: Tensor) -> Tensor:
     labels = _labels(probe)
     if outputs.ndim == 1 or outputs.shape[1:] == (1,):
         return torch.ones(len(outputs), 1)  # a single logit speaks for both classes, up to its sign
@@ -115,7 +127,7 @@ def _own_class(probe: Probe, outputs: Tensor) -> Tensor:
     return torch.nn.functional.one_hot(labels.long(), classes)
 
 
-def _of_loss(probe: Probe, outputs: Tensor) -> Tensor:
+def _of_loss(probe: Subject, outputs: Tensor) -> Tensor:
     """Gradient of each sample's loss by its own outputs."""
     labels, given = _labels(probe), outputs.detach()
     loss = probe.choose_loss(given)

@@ -10,10 +10,10 @@ from foresee.probes.derivatives import product, twice_differentiable
 from foresee.probes.kernel.heads import directions, selected
 from foresee.probes.kernel.plan import coupled
 from foresee.probes.kernel.runs import CoupledError, check, check_weights, combination, run
-from foresee.probes.probe import Probe
+from foresee.probes.subject import Subject
 
 
-def products_with_hessians(probe: Probe) -> Tensor:
+def products_with_hessians(probe: Subject) -> Tensor:
     """The products theta . (H_x grad L_x) for each sample x of the first batch, over all trainable parameters: (samples,).
 
     L_x is the loss of one sample in the run of the whole batch. H_x grad L_x is the gradient of half the squared length of
@@ -25,7 +25,7 @@ def products_with_hessians(probe: Probe) -> Tensor:
         return _products(probe, alone=False)
 
 
-def _products(probe: Probe, *, alone: bool) -> Tensor:
+def _products(probe: Subject, *, alone: bool) -> Tensor:
     with probe.contact() as network, torch.enable_grad(), twice_differentiable():
         chosen = list(selected(network, "all").values())
         whole = run(probe, network)
@@ -45,7 +45,7 @@ def _products(probe: Probe, *, alone: bool) -> Tensor:
     return torch.stack(found)
 
 
-def _gradients(probe: Probe, outputs: Tensor, sample: int, parameters: list[nn.Parameter]) -> list[Tensor]:
+def _gradients(probe: Subject, outputs: Tensor, sample: int, parameters: list[nn.Parameter]) -> list[Tensor]:
     labels = probe.data[0].labels
     assert labels is not None
     loss = probe.choose_loss(outputs)(outputs, labels[sample : sample + 1].to(probe.device))

@@ -109,6 +109,17 @@ class Layer:
             return torch.stack([squared_lengths(part) for part in self._diagonal().values()]).sum(0)
         return torch.stack([self._lengths(one) for one in self._products]).sum(0)
 
+    def rows(self) -> dict[str, Tensor]:
+        """The gradients themselves by the parameter's name: (B H, *shape), in the network's type."""
+        if not self.linear:
+            flat = self._diagonal()
+        else:
+            kinds = [kind for kind in ("weight", "bias") if kind in self.held]
+            groups = zip(*(self._rows(one) for one in self._products), strict=True)
+            flat = {kind: torch.cat(parts, 2) for kind, parts in zip(kinds, groups, strict=True)}
+        shapes = {kind: getattr(self.module, kind).shape for kind in flat}
+        return {self.held[kind]: part.reshape(-1, *shapes[kind]) for kind, part in flat.items()}
+
     def combined(self, weights: Tensor) -> dict[str, Tensor]:
         """The sum of the rows with these weights (B, H), flat by the parameter's name."""
         if not self.linear:

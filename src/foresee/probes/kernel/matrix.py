@@ -1,6 +1,7 @@
 """The neural tangent kernel of a probe's first batch, and the lengths of its gradients.
 
     kernel = ntk(probe, outputs="label", parameters="conv_linear")        # Theta = G G^T
+    gradients = sample_gradients(probe)                                   # g of each sample's loss, by parameter
     lengths = sample_norms(probe, outputs="all", parameters="all")        # |g|^2 of each sample and output
     estimates = trace_estimates(probe, probes=16)                         # each one an estimate of the trace
 
@@ -11,17 +12,19 @@ statistics of all of them, as in the papers' code. They are computed in the netw
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import torch
 from torch import Tensor
 
 from foresee.errors import InputError
 from foresee.probes.kernel.contraction import by_layers
-from foresee.probes.kernel.heads import MEMORY, Question, directions, selected
+from foresee.probes.kernel.heads import MEMORY, Answer, Question, directions, selected
 from foresee.probes.kernel.plan import Plan, plan
 from foresee.probes.kernel.rows import by_rows
 from foresee.probes.kernel.runs import CoupledError, combination, run
-from foresee.probes.probe import Probe, out_of_memory
+from foresee.probes.splitting import out_of_memory
+from foresee.probes.subject import Subject
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,7 +37,7 @@ class Kernel:
 
 
 def ntk(
-    probe: Probe,
+    probe: Subject,
     *,
     outputs: str = "sum",
     parameters: str = "all",
@@ -58,6 +61,7 @@ def ntk(
     Cost: with samples coupled by BatchNorm, B H backward runs of the whole batch per group of parameters (H heads per
     sample); otherwise what H backward runs cost. Products O((B H)^2 P). Memory: `predicted_bytes`.
 
+    >>> from foresee.probes import Probe
     >>> net, inputs = torch.nn.Linear(2, 1), torch.tensor([[1.0, 2.0], [3.0, 0.0]])
     >>> ntk(Probe(net, inputs)).matrix  # x . x' + 1 for the bias
     tensor([[ 6.,  4.],
@@ -65,7 +69,7 @@ def ntk(
     """
     if buckets < 1:
         raise InputError(f"buckets {buckets}: at least 1 is needed")
-    question = Question(outputs, parameters, method, memory, True, buckets if method == "stochastic" else 0)
+    question = Question(outputs, parameters, method, memory, "matrix", buckets if method == "stochastic" else 0)
 
     def compute() -> Kernel:
         matrix, made = _answer(probe, question)
@@ -75,27 +79,56 @@ def ntk(
 
 
 def sample_norms(
-    probe: Probe, *, outputs: str = "all", parameters: str = "all", method: str = "exact", memory: float = MEMORY
+    probe: Subject, *, outputs: str = "all", parameters: str = "all", method: str = "exact", memory: float = MEMORY
 ) -> Tensor:
     """Squared length of the gradient of each sample and head: (samples, heads), float64. Their sum is the kernel's trace.
 
     No gradient is kept. Arguments and cost are those of `ntk`, without the products.
 
+    >>> from foresee.probes import Probe
     >>> net, inputs = torch.nn.Linear(2, 3), torch.tensor([[1.0, 2.0], [3.0, 0.0]])
     >>> sample_norms(Probe(net, inputs))
     tensor([[ 6.,  6.,  6.],
             [10., 10., 10.]], dtype=torch.float64)
     """
-    question = Question(outputs, parameters, method, memory, False)
-    return probe.remember(question, lambda: _answer(probe, question)[0].reshape(len(probe.data[0]), -1))
+    question = Question(outputs, parameters, method, memory, "lengths")
+    lengths: Tensor = probe.remember(question, lambda: _answer(probe, question)[0].reshape(len(probe.data[0]), -1))
+    return lengths
 
 
-def trace_estimates(probe: Probe, *, outputs: str = "all", parameters: str = "all", probes: int = 16) -> Tensor:
+def sample_gradients(
+    probe: Subject, *, outputs: str = "loss", parameters: str = "all", method: str = "exact", memory: float = MEMORY
+) -> dict[str, Tensor]:
+    """Gradients of each sample of the first batch by name: (samples, ...), or (samples, outputs, ...) for outputs "all".
+
+    Parameters without influence are left out. In the network's own type, without a graph. Holds as many numbers as samples
+    (times outputs) times parameters, and is remembered with the probe; while it is made, what the chosen way takes is there
+    too. Arguments and cost are those of `ntk`, without the products.
+
+    >>> from foresee.probes import Probe
+    >>> net, inputs = torch.nn.Linear(2, 3), torch.tensor([[1.0, 2.0], [3.0, 0.0]])
+    >>> sample_gradients(Probe(net, inputs), outputs="sum")["weight"][:, 0]
+    tensor([[1., 2.],
+            [3., 0.]])
+    """
+    question = Question(outputs, parameters, method, memory, "rows")
+
+    def compute() -> dict[str, Tensor]:
+        found: dict[str, Tensor] = _answer(probe, question)[0]
+        if outputs != "all":
+            return found
+        return {name: rows.reshape(len(probe.data[0]), -1, *rows.shape[1:]) for name, rows in found.items()}
+
+    return probe.remember(question, compute)
+
+
+def trace_estimates(probe: Subject, *, outputs: str = "all", parameters: str = "all", probes: int = 16) -> Tensor:
     """Hutchinson's estimates of the trace of the kernel, (probes,) in float64: each |sum of rows with random signs|^2.
 
     Their mean has no bias; its variance is at most 2 |Theta|_F^2 / probes, so the relative deviation is at most
     sqrt(2 / probes). Cost: one forward and `probes` backward runs of the batch, whatever the number of outputs.
 
+    >>> from foresee.probes import Probe
     >>> net, inputs = torch.nn.Linear(2, 3, bias=False), torch.tensor([[1.0, 2.0], [-2.0, 1.0]])
     >>> trace_estimates(Probe(net, inputs), probes=2)  # orthogonal rows: no deviation
     tensor([30., 30.], dtype=torch.float64)
@@ -113,7 +146,7 @@ def trace_estimates(probe: Probe, *, outputs: str = "all", parameters: str = "al
 
 
 def predicted_bytes(
-    probe: Probe,
+    probe: Subject,
     *,
     outputs: str = "all",
     parameters: str = "all",
@@ -126,14 +159,16 @@ def predicted_bytes(
 
     Costs one run of two samples. Counted are tensors: a process can hold more, by what its allocator keeps for later.
 
+    >>> from foresee.probes import Probe
     >>> predicted_bytes(Probe(torch.nn.Linear(2, 3), torch.zeros(4, 2))) > 0
     True
     """
     used = buckets if method == "stochastic" else 0
-    return plan(probe, Question(outputs, parameters, method, memory, matrix, used)).bytes
+    answer: Answer = "matrix" if matrix else "lengths"
+    return plan(probe, Question(outputs, parameters, method, memory, answer, used)).bytes
 
 
-def _answer(probe: Probe, question: Question) -> tuple[Tensor, Plan]:
+def _answer(probe: Subject, question: Question) -> tuple[Any, Plan]:
     """By the planned way; where it turns out not to apply to this network, by the next more general one."""
     made = plan(probe, question)
     if made.way == "layers":

@@ -20,7 +20,7 @@ from foresee.probes.kernel.layers import owners
 from foresee.probes.kernel.runs import run
 from foresee.probes.kernel.spectrum import BLOCK
 from foresee.probes.looks import Call, Watcher, watching
-from foresee.probes.probe import Probe
+from foresee.probes.subject import Subject
 
 #: seeds are stacked up to this many bytes of the greatest tensor and of gradients on a CPU: more is no faster there
 _STACK_ON_CPU = 2**24
@@ -68,12 +68,12 @@ class Survey(Watcher[None]):
             self.patches = max(self.patches, size.read * output.element_size())
 
 
-def survey(probe: Probe) -> Survey:
+def survey(probe: Subject) -> Survey:
     """Run two samples (one where there is no more) and count."""
 
     def count() -> Survey:
         # A batch without labels: what needs none must not touch them.
-        few = Probe(probe.network, Batch(tuple(part[:2] for part in probe.data[0].parts)), seed=probe.seed)
+        few = Subject(probe.network, Batch(tuple(part[:2] for part in probe.data[0].parts)), seed=probe.seed)
         seen, kept = Survey(len(few.data[0])), dict[int, int]()
         own = {p.untyped_storage().data_ptr() for p in probe.network.parameters()}
 
@@ -108,7 +108,7 @@ def coupled(network: nn.Module) -> bool:
     return any(isinstance(module, nn.modules.batchnorm._BatchNorm) for module in network.modules())
 
 
-def plan(probe: Probe, question: Question, *, alone: bool | None = None) -> Plan:
+def plan(probe: Subject, question: Question, *, alone: bool | None = None) -> Plan:
     """Choose the way by bytes. `alone`: whether samples may run on their own; None: unless BatchNorm forbids it."""
     chosen, seen = selected(probe.network, question.parameters), survey(probe)
     alone = not coupled(probe.network) if alone is None else alone
@@ -122,19 +122,20 @@ def plan(probe: Probe, question: Question, *, alone: bool | None = None) -> Plan
     return by_layers
 
 
-def _rows(probe: Probe, question: Question, seen: Survey, chosen: Mapping[str, Tensor], *, alone: bool) -> Plan:
+def _rows(probe: Subject, question: Question, seen: Survey, chosen: Mapping[str, Tensor], *, alone: bool) -> Plan:
     size, samples, memory = probe.dtype.itemsize, len(probe.data[0]), question.memory
-    keep = question.matrix and question.method != "stochastic"
+    matrix = question.matrix and question.method != "stochastic"
+    keep = matrix or question.answer == "rows"
     together, heads = (1 if alone else samples), (seen.width if question.outputs == "all" else 1)
     rows = samples * heads
     copy = size * sum(p.numel() for p in probe.network.parameters())
     entries = sum(p.numel() for p in chosen.values())
     # Where samples run alone, a run of the whole batch is there too, and two sums of gradients, for the check.
-    fixed = copy + seen.graph * samples + 3 * size * entries * alone + 3 * 8 * rows**2 * keep
+    fixed = copy + seen.graph * samples + 3 * size * entries * alone + 3 * 8 * rows**2 * matrix
     fixed += 2 * min(BLOCK, 8 * rows * entries)
     transient = together * (_ALIVE * seen.greatest + (seen.patches if probe.device.type == "cpu" else 0))
     room = memory - fixed - transient
-    groups = _groups(chosen, max(room / size / (rows + 2), 1.0) if keep else float("inf"))
+    groups = _groups(chosen, max(room / size / (rows + 2), 1.0) if matrix else float("inf"))
     widest = max(sum(chosen[name].numel() for name in group) for group in groups)
     kept = size * widest * rows * keep + (8 * rows * question.buckets + 16 * entries) * (question.buckets > 0)
     step = transient + 2 * size * widest
@@ -159,10 +160,10 @@ def _groups(chosen: Mapping[str, Tensor], entries: float) -> tuple[tuple[str, ..
 
 
 def _layers(
-    probe: Probe, question: Question, seen: Survey, chosen: Mapping[str, Tensor], layers: Mapping[str, nn.Module]
+    probe: Subject, question: Question, seen: Survey, chosen: Mapping[str, Tensor], layers: Mapping[str, nn.Module]
 ) -> Plan:
     size, samples, matrix = probe.dtype.itemsize, len(probe.data[0]), question.matrix
-    heads = seen.width if question.outputs == "all" and matrix else 1
+    heads = seen.width if question.outputs == "all" and question.answer != "lengths" else 1
     rows = samples * heads
     copy = size * sum(p.numel() for p in probe.network.parameters())
     calls = [call for call in seen.calls if call.name in layers]
@@ -176,4 +177,5 @@ def _layers(
         widest = max(widest, doubled + 2 * min(by_rows, by_products))
     fixed = copy + seen.graph * samples + samples * (_ALIVE * seen.greatest + seen.patches)
     matrices = 3 * 8 * rows**2 * matrix + 2 * min(BLOCK, 8 * rows * max(own.values()))
+    matrices += size * rows * sum(own.values()) * (question.answer == "rows")
     return Plan("layers", (tuple(chosen),), rows, True, int(fixed + arriving + widest + matrices))

@@ -8,6 +8,7 @@ all rows together cost what H backward runs of the batch cost.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -16,11 +17,11 @@ from foresee.probes.kernel.heads import Question, directions, selected
 from foresee.probes.kernel.plan import Plan
 from foresee.probes.kernel.runs import check, check_weights, combination, gradients, run
 from foresee.probes.kernel.spectrum import gram, squared_lengths
-from foresee.probes.probe import Probe
+from foresee.probes.subject import Subject
 
 
-def by_rows(probe: Probe, question: Question, plan: Plan) -> Tensor:
-    """The kernel (B H, B H), or the squared lengths of its rows (B H,), in float64."""
+def by_rows(probe: Subject, question: Question, plan: Plan) -> Any:
+    """The kernel (B H, B H), or the squared lengths of its rows (B H,), in float64; or the rows by name, (B H, ...)."""
     with probe.contact() as network, torch.enable_grad():
         chosen = selected(network, question.parameters)
         whole: Tensor | None = run(probe, network)
@@ -31,7 +32,8 @@ def by_rows(probe: Probe, question: Question, plan: Plan) -> Tensor:
         if plan.alone:
             # The whole batch runs once, to see that running alone makes no difference.
             expected, whole = combination(whole, along, weights, list(chosen.values())), None
-        totals, combined = [], []
+        totals: list[Any] = []
+        combined: list[Tensor] = []
         for group in plan.groups:
             own = {name: chosen[name] for name in group}
             store = _store(probe, question, own, along.shape[0] * along.shape[1])
@@ -48,6 +50,8 @@ def by_rows(probe: Probe, question: Question, plan: Plan) -> Tensor:
             combined += mixed
         if plan.alone:
             check(combined, expected)
+    if question.answer == "rows":
+        return {name: rows for part in totals for name, rows in part.items()}
     return torch.stack(totals).sum(0)
 
 
@@ -106,10 +110,28 @@ class _All:
         return gram([self._rows])
 
 
+class _Each:
+    """All of it, by the parameter's name; those without influence are left out."""
+
+    def __init__(self, parameters: dict[str, nn.Parameter], rows: int) -> None:
+        self._parameters, self._rows = parameters, rows
+        self._found: dict[str, Tensor] = {}
+
+    def add(self, first: int, rows: Sequence[Tensor | None]) -> None:
+        for (name, parameter), part in zip(self._parameters.items(), rows, strict=True):
+            if part is not None:
+                if name not in self._found:
+                    self._found[name] = parameter.detach().new_zeros(self._rows, *parameter.shape)
+                self._found[name][first : first + len(part)] = part
+
+    def result(self) -> dict[str, Tensor]:
+        return self._found
+
+
 class _Projections:
     """Sums with random signs over random parts of the entries; their products are those of the rows on average."""
 
-    def __init__(self, probe: Probe, parameters: dict[str, nn.Parameter], rows: int, buckets: int) -> None:
+    def __init__(self, probe: Subject, parameters: dict[str, nn.Parameter], rows: int, buckets: int) -> None:
         self._found = torch.zeros(rows, buckets, dtype=torch.float64, device=probe.device)
         self._places, self._signs = [], []
         for name, parameter in parameters.items():
@@ -127,10 +149,12 @@ class _Projections:
 
 
 def _store(
-    probe: Probe, question: Question, parameters: dict[str, nn.Parameter], rows: int
-) -> _Lengths | _All | _Projections:
-    if not question.matrix:
+    probe: Subject, question: Question, parameters: dict[str, nn.Parameter], rows: int
+) -> _Lengths | _All | _Each | _Projections:
+    if question.answer == "lengths":
         return _Lengths(rows, probe.device)
+    if question.answer == "rows":
+        return _Each(parameters, rows)
     if question.method == "stochastic":
         return _Projections(probe, parameters, rows, question.buckets)
     return _All(parameters, rows)

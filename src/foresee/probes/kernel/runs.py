@@ -9,7 +9,8 @@ from torch import Tensor, nn
 
 from foresee.errors import UnsupportedError
 from foresee.probes.outputs import logits_of
-from foresee.probes.probe import Probe, out_of_memory
+from foresee.probes.splitting import out_of_memory
+from foresee.probes.subject import Subject
 from foresee.seeds import generator
 
 
@@ -17,11 +18,11 @@ class CoupledError(Exception):
     """Samples that were taken for independent are not, or not in the way that was expected."""
 
 
-def run(probe: Probe, network: nn.Module, part: slice = slice(None)) -> Tensor:
+def run(probe: Subject, network: nn.Module, part: slice = slice(None)) -> Tensor:
     """Outputs of these samples of the first batch, with their graph."""
-    inputs = [tensor[part].detach() for tensor in probe.data[0].parts]
-    # Copies, because an in-place first layer must not write into the caller's batch.
-    moved = [t.to(probe.device, probe.dtype if t.is_floating_point() else None, copy=True) for t in inputs]
+    if probe.create_graph:
+        raise UnsupportedError("kernels and gradients per sample come without a graph: they cannot be differentiated")
+    moved = probe.moved(tensor[part] for tensor in probe.data[0].parts)
     outputs = logits_of(network(*moved))
     if not outputs.requires_grad:
         raise UnsupportedError("the outputs do not depend on the weights in a differentiable way")
@@ -64,7 +65,7 @@ def _grad(outputs: Tensor, parameters: Sequence[Tensor], seeds: Tensor, **how: b
     return found
 
 
-def check_weights(probe: Probe, along: Tensor) -> Tensor:
+def check_weights(probe: Subject, along: Tensor) -> Tensor:
     """Weights without a meaning, (samples, heads).
 
     The combination of the rows with them, computed with and without the assumption that samples do not depend on each

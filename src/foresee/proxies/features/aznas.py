@@ -199,10 +199,10 @@ def entropies(probe: Probe, gaussian: bool) -> Tensor:
 
 def _inputs(probe: Probe, gaussian: bool) -> tuple[Tensor, ...]:
     """The batch, or Gaussian inputs of its shape where all inputs are floating numbers."""
-    parts = tuple(part.clone() for part in probe.batch.inputs)
+    parts = probe.batch.inputs
     if gaussian and all(part.is_floating_point() for part in parts):
         parts = tuple(probe.draws.normal(f"input.{index}", *part.shape) for index, part in enumerate(parts))
-    return tuple(part.to(probe.device, probe.dtype if part.is_floating_point() else None) for part in parts)
+    return probe.moved(parts)
 
 
 def _signs(shape: torch.Size, source: torch.Generator) -> Tensor:

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from foresee.errors import InputError, UnsupportedError
 from foresee.probes.draws import Draws
-from foresee.probes.looks import Feature
+from foresee.probes.features import Feature
 from foresee.probes.probe import Probe
 from foresee.proxies.base import Needs, proxy
 from foresee.proxies.features.dextr import half_harmonic_mean, output_curvature

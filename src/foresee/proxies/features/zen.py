@@ -51,7 +51,7 @@ def zen(probe: Probe, *, gamma: float = 0.01, running: bool = False) -> Tensor:
     def look(network: nn.Module, dtype: torch.dtype) -> tuple[Tensor, Tensor, Tensor]:
         f, variances = before_pooling(network), _Variances()
         with torch.no_grad():
-            here, there = x.to(probe.device, dtype), (x + gamma * step).to(probe.device, dtype)
+            here, there = probe.moved((x, x + gamma * step), dtype)
             with watching(network, [variances]):
                 features = f(here)
             moved = f(there)

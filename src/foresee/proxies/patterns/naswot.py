@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 from foresee.errors import UnsupportedError
-from foresee.probes.looks import Pattern
+from foresee.probes.features import Pattern
 from foresee.probes.probe import Probe
 from foresee.proxies.base import Needs, RankDeficientError, proxy
 

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from foresee.errors import InputError, UnsupportedError
-from foresee.probes.looks import Pattern
+from foresee.probes.features import Pattern
 from foresee.probes.probe import Probe
 from foresee.proxies.base import Needs, proxy
 from foresee.proxies.patterns.naswot import agreements

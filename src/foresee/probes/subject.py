@@ -1,0 +1,151 @@
+"""The network that is looked at, with the batches to look at it with: how it is touched, and how it is left.
+
+Every run of it happens inside a `contact`, and every input goes through `moved`; after each contact the network is as it was
+found, and each contact starts from the same random numbers: no look depends on which others were asked for before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack, contextmanager
+from functools import cached_property
+from itertools import chain
+from typing import Any, TypeVar
+
+import torch
+from torch import Tensor, nn
+from torch.nn.parameter import is_lazy
+
+from foresee.batch import Batch, as_batches
+from foresee.errors import UnsupportedError
+from foresee.probes.draws import Draws
+from foresee.probes.losses import Loss, choose
+from foresee.probes.splitting import out_of_memory
+from foresee.probes.state import converted, copy_buffers, double, untouched, use_batch_statistics
+
+T = TypeVar("T")
+
+
+class Subject:
+    """One network and its batches; the arguments are those of `Probe`, which adds the looks."""
+
+    def __init__(
+        self,
+        network: nn.Module,
+        batches: Any,
+        *,
+        loss: Loss | str | None = None,
+        seed: int = 0,
+        draws: Draws | None = None,
+        create_graph: bool = False,
+    ) -> None:
+        self.network, self.seed, self.given_loss, self.create_graph = network, seed, loss, create_graph
+        self.data: list[Batch] = as_batches(batches)
+        if any(is_lazy(tensor) for tensor in _tensors(network)):
+            raise UnsupportedError("the network has lazy layers without a size yet: run it once on a sample first")
+        self.draws = draws or Draws(seed)
+        self._memory: dict[Any, tuple[Any, bool]] = {}
+
+    @cached_property
+    def device(self) -> torch.device:
+        """Where the network is."""
+        return next((t.device for t in _tensors(self.network)), self.data[0].parts[0].device)
+
+    @cached_property
+    def dtype(self) -> torch.dtype:
+        """The network's own floating type."""
+        tensors = chain(_tensors(self.network), self.data[0].parts)
+        return next((t.dtype for t in tensors if t.is_floating_point()), torch.get_default_dtype())
+
+    @cached_property
+    def weights(self) -> dict[str, Tensor]:
+        """Trainable weights of convolutions and linear layers, by name; a shared one once; no biases, no normalisation."""
+        names = {id(parameter): name for name, parameter in self.network.named_parameters()}
+        found: dict[str, Tensor] = {}
+        for name, module in self.network.named_modules():
+            if not isinstance(module, nn.Linear | nn.modules.conv._ConvNd):
+                continue
+            if id(module.weight) not in names:
+                raise UnsupportedError(
+                    f"the weight of {name} is computed (parametrised): remove the parametrisation first"
+                )
+            if module.weight.requires_grad:
+                found[names[id(module.weight)]] = module.weight.detach()
+        if not found:
+            raise UnsupportedError("the network has no trainable weights of convolutions or linear layers")
+        return found
+
+    def moved(self, parts: Iterable[Tensor], dtype: torch.dtype | None = None) -> tuple[Tensor, ...]:
+        """Copies of these inputs where the network is, floating ones in its own type (or `dtype`), without a graph.
+
+        The only door for inputs. Copies, because a network that works in place must not write into the caller's batch.
+        """
+        kind = dtype or self.dtype
+        both = ((part.detach(), kind if part.is_floating_point() else None) for part in parts)
+        return tuple(part.to(self.device, wanted, copy=True) for part, wanted in both)
+
+    @contextmanager
+    def contact(self, convert: Callable[[Tensor], Tensor] | None = None) -> Iterator[nn.Module]:
+        """The network, to be run: with batch statistics, its tensors converted if asked; as found again afterwards.
+
+        Where looks are to be differentiated (`create_graph`), a graph outlives its contact: the network then runs with
+        copies of its buffers, since putting values back into the buffers would change what the graph remembers of them.
+        """
+        if convert is not None and self.create_graph:
+            raise UnsupportedError("a look at converted weights cannot be differentiated: they are gone when it ends")
+        with ExitStack() as stack:
+            stack.enter_context(torch.inference_mode(False))
+            stack.enter_context(untouched(self.network, self.seed, values=convert is None))
+            use_batch_statistics(self.network)
+            if self.create_graph:
+                copy_buffers(self.network)
+            if convert is not None:
+                stack.enter_context(converted(self.network, convert))
+            try:
+                yield self.network
+            except ValueError as error:
+                if "more than 1 value per channel" not in str(error):
+                    raise
+                raise UnsupportedError(
+                    "BatchNorm needs more than one value per channel for batch statistics; here a batch of one leaves it one"
+                ) from error
+
+    def exactly(self, look: Callable[[nn.Module, torch.dtype], T]) -> T:
+        """`look(network, dtype)` with the network in float64, or in its own type where it cannot run in float64.
+
+        A look that is to be differentiated is in the network's own type, too.
+        """
+        if not self.create_graph:
+            try:
+                with self.contact(double) as network:
+                    return look(network, torch.float64)
+            except (RuntimeError, TypeError) as error:
+                if self.dtype == torch.float64 or out_of_memory(error):
+                    raise
+        with self.contact() as network:
+            return look(network, self.dtype)
+
+    def remember(self, key: Any, compute: Callable[[], T]) -> T:
+        """What `compute` gives, computed once for these draws: for parts that several proxies share."""
+        key = (key, self.draws.repeat)
+        if key not in self._memory:
+            with self.draws.apart() as apart:
+                found = compute()
+            self._memory[key] = found, apart.used
+        value: T = self._memory[key][0]
+        self.draws.used |= self._memory[key][1]  # who gets it from memory depends on the draws just the same
+        return value
+
+    def choose_loss(self, outputs: Tensor) -> Loss:
+        """The loss for these outputs, the same for all batches; the first touch of the labels."""
+        if not hasattr(self, "_loss"):
+            labels = [batch.labels for batch in self.data]
+            if any(part is None for part in labels):
+                raise UnsupportedError("no labels in the batch: hand over (inputs, labels)")
+            self._loss = choose(self.given_loss, outputs, [part for part in labels if part is not None])
+        return self._loss
+
+
+def _tensors(network: nn.Module) -> Iterator[Tensor]:
+    yield from network.parameters()
+    yield from network.buffers()
