@@ -426,3 +426,25 @@ def test_nothing_is_kept_between_calls(images):
     for _ in range(3):
         make()
     assert tensors() <= before
+
+
+class Scaled(nn.Module):
+    """Takes its inputs by name only."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.layers = nn.Sequential(nn.Conv2d(2, 3, 3), nn.ReLU(), nn.Flatten(), nn.Linear(48, 5))
+
+    def forward(self, *, image: torch.Tensor, scale: torch.Tensor) -> torch.Tensor:
+        return self.layers(image * scale)
+
+
+def test_named_inputs_are_scored_as_positional_ones(batch):
+    inputs, labels = batch(6, dtype=torch.float32)
+    scale, network = torch.full((6, 1, 1, 1), 2.0), Scaled()
+    names = ["grad_norm", "snip", "naswot", "foresee", "ntk_cond", "synflow", "macs", "params", "meco"]
+    by_name = scores(network, fs.Batch({"image": inputs, "scale": scale}, labels), names)
+    by_place = scores(network.layers, (inputs * 2.0, labels), [name for name in names if name != "synflow"])
+    assert all(one.ok for one in by_name.values()), [str(one) for one in by_name.values()]
+    for name, one in by_place.items():
+        assert by_name[name].value == pytest.approx(one.value, rel=1e-5), name

@@ -18,7 +18,6 @@ from foresee.probes.features import Feature, Features, Pattern, Patterns
 from foresee.probes.gradients import Gradients, Jacobian, LossValue, Outputs
 from foresee.probes.kernel import sample_gradients
 from foresee.probes.looks import Forward, OverwrittenError, Root, Watcher, look_called, watching
-from foresee.probes.outputs import logits_of
 from foresee.probes.splitting import can_split, joined, out_of_memory
 from foresee.probes.subject import Subject
 
@@ -176,10 +175,10 @@ class Pass:
 
     # -- the run --------------------------------------------------------------------------------------------------------
     def loss_of(self, forward: Callable[..., Any]) -> Tensor:
-        """The loss of `forward(*inputs)`, with its graph: for a look of a proxy's own, inside a contact."""
+        """The loss of what `forward` answers to the inputs, with its graph: for a look of a proxy's own, inside a contact."""
         if self._batch.labels is None:
             raise UnsupportedError("no labels in the batch: hand over (inputs, labels)")
-        return self._loss(logits_of(forward(*self.probe.moved(self.inputs))))
+        return self._loss(self.probe.answer(forward, self.probe.moved(self.inputs)))
 
     def _run(self, looks: Sequence[Watcher[Any]], careful: bool = False) -> dict[Any, Any]:
         try:
@@ -220,7 +219,7 @@ class Pass:
         if "outputs" in roots:
             inputs = tuple(part.requires_grad_(part.is_floating_point()) for part in inputs)
             given = tuple(part.clone() for part in inputs)  # a network that works in place may not write into a leaf
-        outputs = logits_of(network(*given))
+        outputs = self.probe.answer(network, given)
         return Forward(network, inputs, outputs, self._loss(outputs) if "loss" in roots else None, trained)
 
     def _loss(self, outputs: Tensor) -> Tensor:

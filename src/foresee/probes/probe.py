@@ -21,6 +21,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from foresee.batch import alike
 from foresee.counting import count_macs, count_params
 from foresee.errors import UnsupportedError
 from foresee.probes.draws import Draws
@@ -39,7 +40,7 @@ class Probe(Subject):
     """One network with the batches to look at it with.
 
     Args:
-        network: any module; inputs are passed as `network(*inputs)`.
+        network: any module; inputs are passed as the batch holds them, in order or by name.
         batches: a tensor, `(inputs, labels)`, a `Batch`, or a list of these; moved to the network's device and type.
         loss: None (chosen from labels and outputs), "cross_entropy", "bce", "mse", or a function of (outputs, labels).
         seed: decides every draw.
@@ -142,7 +143,7 @@ class Probe(Subject):
     @cached_property
     def macs(self) -> int:
         """Multiply-accumulates of one sample."""
-        return count_macs(self.network, self.moved(part[:1] for part in self.data[0].parts))
+        return count_macs(self.network, alike(self.data[0].inputs, self.moved(part[:1] for part in self.data[0].parts)))
 
     @property
     def input_shape(self) -> tuple[int, ...]:

@@ -20,6 +20,7 @@ from foresee.batch import Batch, as_batches
 from foresee.errors import UnsupportedError
 from foresee.probes.draws import Draws
 from foresee.probes.losses import Loss, choose
+from foresee.probes.outputs import logits_of
 from foresee.probes.splitting import out_of_memory
 from foresee.probes.state import converted, copy_buffers, double, untouched, use_batch_statistics
 
@@ -83,6 +84,10 @@ class Subject:
         kind = dtype or self.dtype
         both = ((part.detach(), kind if part.is_floating_point() else None) for part in parts)
         return tuple(part.to(self.device, wanted, copy=True) for part, wanted in both)
+
+    def answer(self, network: Callable[..., Any], parts: Iterable[Tensor]) -> Tensor:
+        """Outputs (logits) of the network for these inputs, handed over as the batch does: in order, or by their names."""
+        return logits_of(self.data[0].call(network, parts))
 
     @contextmanager
     def contact(self, convert: Callable[[Tensor], Tensor] | None = None) -> Iterator[nn.Module]:

@@ -114,10 +114,7 @@ class Scorer:
         """The data the proxies look at, in the shape the networks take."""
         if self._data is not None:
             return self._data
-        own = data_room.load(self.settings.data)
-        if self.settings.inputs is None and self.settings.outputs is None:
-            return own
-        return data_room.load(self.settings.data, task=self.settings.fitted(own.task))
+        return data_room.load(self.settings.data, inputs=self.settings.inputs, outputs=self.settings.outputs)
 
     @cached_property
     def task(self) -> Task:

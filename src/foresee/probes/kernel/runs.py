@@ -8,7 +8,6 @@ import torch
 from torch import Tensor, nn
 
 from foresee.errors import UnsupportedError
-from foresee.probes.outputs import logits_of
 from foresee.probes.splitting import out_of_memory
 from foresee.probes.subject import Subject
 from foresee.seeds import generator
@@ -23,7 +22,7 @@ def run(probe: Subject, network: nn.Module, part: slice = slice(None)) -> Tensor
     if probe.create_graph:
         raise UnsupportedError("kernels and gradients per sample come without a graph: they cannot be differentiated")
     moved = probe.moved(tensor[part] for tensor in probe.data[0].parts)
-    outputs = logits_of(network(*moved))
+    outputs = probe.answer(network, moved)
     if not outputs.requires_grad:
         raise UnsupportedError("the outputs do not depend on the weights in a differentiable way")
     if outputs.ndim == 0 or len(outputs) != len(moved[0]):

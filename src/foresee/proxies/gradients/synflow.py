@@ -8,7 +8,6 @@ import torch
 from torch import Tensor, nn
 
 from foresee.errors import UnsupportedError
-from foresee.probes.outputs import logits_of
 from foresee.probes.probe import Probe
 from foresee.proxies.base import Needs, proxy
 
@@ -74,7 +73,7 @@ def flow(probe: Probe, names: Iterable[str], *, norm: bool) -> dict[str, tuple[T
                 vars(module)["forward"] = lambda signal: signal  # taken away again when the contact ends
         parameters = dict(network.named_parameters())
         weights = [parameters[name] for name in names]
-        total = logits_of(network(*ones)).sum()
+        total = probe.answer(network, ones).sum()
         gradients = (
             torch.autograd.grad(total, weights, allow_unused=True) if total.requires_grad else [None] * len(names)
         )
