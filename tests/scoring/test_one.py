@@ -443,7 +443,7 @@ def test_named_inputs_are_scored_as_positional_ones(batch):
     inputs, labels = batch(6, dtype=torch.float32)
     scale, network = torch.full((6, 1, 1, 1), 2.0), Scaled()
     names = ["grad_norm", "snip", "naswot", "foresee", "ntk_cond", "synflow", "macs", "params", "meco"]
-    by_name = scores(network, fs.Batch({"image": inputs, "scale": scale}, labels), names)
+    by_name = scores(network, Batch({"image": inputs, "scale": scale}, labels), names)
     by_place = scores(network.layers, (inputs * 2.0, labels), [name for name in names if name != "synflow"])
     assert all(one.ok for one in by_name.values()), [str(one) for one in by_name.values()]
     for name, one in by_place.items():
