@@ -14,7 +14,6 @@ from typing import Literal
 import torch
 from torch import Tensor, nn
 
-from foresee.batch import Batch
 from foresee.probes.kernel.heads import Question, selected
 from foresee.probes.kernel.layers import owners
 from foresee.probes.kernel.runs import run
@@ -73,7 +72,7 @@ def survey(probe: Subject) -> Survey:
 
     def count() -> Survey:
         # A batch without labels: what needs none must not touch them.
-        few = Subject(probe.network, Batch(tuple(part[:2] for part in probe.data[0].parts)), seed=probe.seed)
+        few = Subject(probe.network, probe.data[0].first(2), seed=probe.seed)
         seen, kept = Survey(len(few.data[0])), dict[int, int]()
         own = {p.untyped_storage().data_ptr() for p in probe.network.parameters()}
 
