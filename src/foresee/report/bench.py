@@ -142,26 +142,18 @@ def write(bench: Bench, folder: str | Path | None = None) -> Path:
 
 def command(bench: Bench) -> str:
     """The line that does it again; empty where data or space were handed over in Python."""
-    settings = bench.settings
-    if settings.scoring.data.startswith("given:") or not settings.table:
+    settings, look, task = bench.settings, bench.settings.scoring, bench.settings.task
+    if look.data.startswith("given:") or not settings.table:
         return ""
     words = ["foresee", "bench", settings.space, "--table", settings.table, "--target", settings.target]
-    words += [word for name in settings.scoring.proxies if name not in BASELINES for word in ("--proxy", name)]
-    words += [
-        "--sample",
-        str(settings.sample or 0),
-        "--seed",
-        str(settings.scoring.seed),
-        "--repeats",
-        str(settings.scoring.repeats),
-    ]
-    words += ["--data", settings.scoring.data]
-    words += ["--input", "x".join(map(str, settings.task.inputs)), "--outputs", str(settings.task.outputs)]
-    words += [] if settings.scoring.batch_size is None else ["--batch-size", str(settings.scoring.batch_size)]
-    words += [] if settings.scoring.threads == 1 else ["--threads", str(settings.scoring.threads)]
-    words += [] if settings.scoring.device == "cpu" else ["--device", settings.scoring.device]
+    words += [word for name in look.proxies if name not in BASELINES for word in ("--proxy", name)]
+    words += ["--sample", str(settings.sample or 0), "--seed", str(look.seed), "--repeats", str(look.repeats)]
+    words += ["--data", look.data, "--input", "x".join(map(str, task.inputs)), "--outputs", str(task.outputs)]
+    words += [] if look.batch_size is None else ["--batch-size", str(look.batch_size)]
+    words += [] if look.threads == 1 else ["--threads", str(look.threads)]
+    words += [] if look.device == "cpu" else ["--device", look.device]
     words += [] if settings.bootstrap == 1000 else ["--bootstrap", str(settings.bootstrap)]
-    words += sets({"space": settings.space_settings, **settings.scoring.proxy_settings})
+    words += sets({"space": settings.space_settings, **look.proxy_settings})
     words += ["--out", shown_path(bench.folder) if bench.folder else "runs/bench"]
     return shlex.join(words)
 

@@ -7,6 +7,7 @@ import json
 from functools import cached_property
 from typing import Any
 
+from foresee.data import Data
 from foresee.errors import InputError
 from foresee.proxies.base import Proxy
 from foresee.runs.environment import installed
@@ -54,8 +55,14 @@ class Keys:
         if proxy.needs.data:
             size = settings.batch_size or proxy.needs.batch
             data = self._scorer.data
-            plain["data"] = [data.fingerprint, proxy.needs.batches, size, code(type(data).__module__)]
+            plain["data"] = [data.fingerprint, proxy.needs.batches, size, *map(code, _readers(data))]
         return json.dumps(plain, sort_keys=True, default=repr)
+
+
+def _readers(data: Data) -> list[str]:
+    """The modules whose code reads the data: its own, and that of what it is a part of."""
+    source = getattr(data, "source", None)
+    return [type(data).__module__, *(_readers(source) if isinstance(source, Data) else [])]
 
 
 def _reference(space: Space[Any]) -> str:
