@@ -75,15 +75,57 @@ def dropped_count(probe):
     return torch.tensor(float(len(list(probe.network.parameters()))), dtype=torch.float64)
 '''
 
+SEARCHER = '''
+"""A searcher that was dropped in."""
+
+from foresee.searchers.base import Sampler, searchers
+
+
+@searchers.register("dropped_list")
+class DroppedList(Sampler):
+    """Mutates what it proposed last."""
+
+    name = "dropped_list"
+    summary = "a searcher that was dropped in"
+
+    def __init__(self, problem, *, first="wide"):
+        super().__init__(problem)
+        self.last = first
+
+    def propose(self, rng, attempt):
+        drawn, self.last = self.last, self.space.mutate(self.last, rng)
+        return drawn, None
+'''
+
+ENGINE = '''
+"""An engine that was dropped in."""
+
+from foresee.runs.engines.base import engines
+from foresee.runs.engines.serial import Serial
+
+
+@engines.register("dropped_cellar")
+class Cellar(Serial):
+    """Serial, and says so."""
+
+    summary = "an engine that was dropped in"
+
+    def submit(self, job, payload):
+        print("down in the cellar")
+        super().submit(job, payload)
+'''
+
 
 @pytest.fixture(scope="module")
 def scratch(tmp_path_factory) -> Path:
-    """A copy of the package with one new file in each of two rooms, beside a plug-in that cannot be imported."""
+    """A copy of the package with one new file in each of four rooms, beside a plug-in that cannot be imported."""
     folder = tmp_path_factory.mktemp("scratch")
     package = folder / "foresee"
     shutil.copytree(Path(foresee.__file__).parent, package, ignore=shutil.ignore_patterns("__pycache__"))
     (package / "spaces" / "dropped_pair.py").write_text(SPACE)
     (package / "proxies" / "dropped_count.py").write_text(PROXY)
+    (package / "searchers" / "dropped_list.py").write_text(SEARCHER)
+    (package / "runs" / "engines" / "dropped_cellar.py").write_text(ENGINE)
     (folder / "stranger.py").write_text("raise RuntimeError('the stranger was imported')\n")
     about = folder / "stranger-1.0.dist-info"
     about.mkdir()
@@ -101,7 +143,15 @@ def run(scratch: Path, *arguments: str) -> str:
     return done.stdout
 
 
-@pytest.mark.parametrize(("room", "name"), [("spaces", "dropped_pair"), ("proxies", "dropped_count")])
+@pytest.mark.parametrize(
+    ("room", "name"),
+    [
+        ("spaces", "dropped_pair"),
+        ("proxies", "dropped_count"),
+        ("searchers", "dropped_list"),
+        ("engines", "dropped_cellar"),
+    ],
+)
 def test_a_new_file_is_listed(scratch, room, name):
     assert name in [row["name"] for row in json.loads(run(scratch, "-m", "foresee", room, "--json"))]
 
@@ -112,6 +162,14 @@ def test_a_new_space_is_scored_by_a_new_proxy(scratch):
     assert found["architecture"] == "wide"
     assert found["params"] == 12 * (3 * 32 * 32 + 1) + 10 * (12 + 1)
     assert found["scores"]["dropped_count"]["value"] == 4.0
+
+
+def test_a_new_searcher_searches_it_in_a_new_engine(scratch):
+    command = ["search", "dropped_pair", "--searcher", "dropped_list", "--engine", "dropped_cellar", "--out", "r"]
+    command += ["--proxy", "dropped_count", "--evaluations", "5", "--set", "dropped_list.first=narrow"]
+    said = run(scratch, "-m", "foresee", *command)
+    assert said.count("down in the cellar") == 2  # there are two architectures
+    assert json.loads((scratch / "r" / "best.json").read_text())["architecture"] == "narrow"
 
 
 def test_a_new_space_is_here_by_its_class_and_by_its_settings(scratch):

@@ -84,7 +84,9 @@ class ScoringOptions(LookOptions):
 class WorkOptions(Group):
     """Who works, and how it is watched; nothing here changes a result."""
 
-    engine: Annotated[str, typer.Option(help="serial or processes; the result is the same")] = "processes"
+    engine: Annotated[str, typer.Option(help="where the work is done (`foresee engines`); the result is the same")] = (
+        "processes"
+    )
     workers: Annotated[int | None, typer.Option(help="processes to use; by default one per core")] = None
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="no progress bar")] = False
 

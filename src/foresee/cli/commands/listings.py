@@ -103,6 +103,14 @@ def searchers(pattern: _Pattern = "*", as_json: _Json = False) -> None:
     _list(rows, as_json)
 
 
+@app.command()
+def engines(pattern: _Pattern = "*", as_json: _Json = False) -> None:
+    """List the engines: where the work is done. Whichever is used, the results are the same."""
+    from foresee.runs.engines import engines as registry
+
+    _list([{"name": name, "what": registry[name].summary} for name in _matching(registry, pattern)], as_json)
+
+
 def _short(found: Any) -> str:
     """Who, when, which equation: `Asthana et al. 2025, Eq. 8`."""
     who = found.paper.split(",")[0].split(":")[0].strip()

@@ -1,0 +1,102 @@
+"""What a searcher may ask: costs, scores by any proxy, a one-shot network, batches, measured values."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+import foresee as fs
+from foresee.budgets import Limits, params
+from foresee.errors import UnknownNameError, UnsupportedError
+from foresee.proxies.base import Score
+from foresee.runs.record import Objective
+from foresee.scoring import Scorer, ScoringSettings
+from foresee.searchers.problem import Problem, objectives_of
+
+SMALL = {"channels": 2, "cells": 1}
+CELLS = (
+    "|nor_conv_3x3~0|+|none~0|skip_connect~1|+|none~0|none~1|nor_conv_1x1~2|",
+    "|nor_conv_3x3~0|+|nor_conv_1x1~0|nor_conv_3x3~1|+|skip_connect~0|avg_pool_3x3~1|nor_conv_3x3~2|",
+)
+
+
+def scorer(*proxies, **changes):
+    look = {"data": "synthetic", "inputs": (3, 8, 8), "outputs": 4, "batch_size": 8, "seed": 2, **changes}
+    return Scorer("nasbench201", ScoringSettings(proxies=proxies or ("naswot",), **look), space_settings=SMALL)
+
+
+def test_it_says_what_is_searched():
+    problem = Problem(scorer(), Limits([params < 1000]), evaluations=7)
+    assert problem.space.name == "nasbench201"
+    assert problem.task == fs.Task((3, 8, 8), 4)
+    assert (problem.device, problem.seed, problem.evaluations) == ("cpu", 2, 7)
+    assert problem.data.name == "synthetic"
+    assert problem.objectives == (Objective("naswot", "higher"),)
+    assert problem.stream("x").random() == problem.stream("x").random()
+    assert [len(batch) for batch in problem.batches(2, 5)] == [5, 5]
+
+
+def test_scores_by_any_proxy_are_those_of_a_search():
+    problem = Problem(scorer())
+    cells = [problem.space.parse(text) for text in CELLS]
+    found = problem.scores(cells, ["grad_norm", "params"])
+    alone = problem.scores(cells[1:], ["grad_norm"])
+    assert [list(one) for one in found] == [["grad_norm", "params"]] * 2
+    assert found[1]["grad_norm"].value == alone[0]["grad_norm"].value
+    assert problem.scores(cells[:1], seed=9) != problem.scores(cells[:1])
+    [lost] = problem.scores(["nonsense"])
+    assert lost["naswot"].status == "failed"
+    assert "nonsense" in lost["naswot"].reason
+
+
+def test_costs_are_found_once_and_recalled():
+    problem = Problem(scorer())
+    cell = problem.space.parse(CELLS[0])
+    assert problem.costs(cell) is problem.costs(cell)
+    other = Problem(scorer())
+    other.recall(CELLS[0], {"params": 5.0, "macs": 6.0})
+    assert other.costs(cell)["params"] == 5.0
+
+
+def test_a_one_shot_network_depends_on_the_seed_alone():
+    torch.manual_seed(0)
+    first = Problem(scorer()).one_shot().state_dict()
+    state = torch.get_rng_state()
+    torch.manual_seed(1)
+    second = Problem(scorer()).one_shot().state_dict()
+    assert all(torch.equal(first[key], second[key]) for key in first)
+    torch.manual_seed(0)
+    assert torch.equal(torch.get_rng_state(), state)
+    with pytest.raises(UnsupportedError, match="no one-shot"):
+        Problem(Scorer("mlp", ScoringSettings(proxies=("params",), data="synthetic"))).one_shot()
+
+
+def test_measured_values_come_through_the_problem():
+    known = {CELLS[0]: 91.5}
+    problem = Problem(scorer(), measure=lambda texts: [known.get(text) for text in texts])
+    assert problem.measured(CELLS) == [91.5, None]
+    with pytest.raises(UnsupportedError, match="none were handed over"):
+        Problem(scorer()).measured(CELLS)
+
+
+def test_what_objectives_mean():
+    made = scorer("naswot", "params", "ntk_cond")
+    assert objectives_of((), made) == (Objective("naswot", "higher"),)
+    assert objectives_of(("params", "ntk_cond"), made) == (Objective("params", "lower"), Objective("ntk_cond", "lower"))
+    assert objectives_of((), scorer("params")) == (Objective("params", "higher"),)  # as a proxy, more is better
+    with pytest.raises(UnknownNameError, match="objective 'naswt': did you mean naswot"):
+        objectives_of(("naswt",), made)
+
+
+def test_values_and_what_is_missing():
+    made = scorer("naswot")
+    problem = Problem(made, objectives=objectives_of(("naswot", "params", "layers"), made))
+    assert problem.recorded == ["params", "macs", "layers"]
+    good, bad = Score("naswot", 3.0), Score("naswot", None, "nan", "the value is nan")
+    assert problem.values({"naswot": good}, {"params": 7.0, "layers": 2.0}) == {
+        "naswot": 3.0,
+        "params": 7.0,
+        "layers": 2.0,
+    }
+    assert problem.missing({"naswot": good}) == ""
+    assert problem.missing({"naswot": bad}) == "naswot: nan (the value is nan)"
