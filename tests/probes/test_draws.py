@@ -1,11 +1,12 @@
 from __future__ import annotations
 
+import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.properties import examples
 
-from foresee.probes.draws import Draws
+from foresee.probes.draws import Draws, projection_of
 
 
 @given(seed=st.integers(0, 2**40), dimension=st.integers(2, 50))
@@ -33,3 +34,20 @@ def test_given_draws_come_first_and_use_is_noticed():
     assert draws.integers("i", 10, 5).tolist() == [4]
     assert draws.used
     assert set(draws.integers("other", 3, 50).tolist()) == {0, 1, 2}
+
+
+def test_what_is_drawn_apart_is_not_counted_here():
+    draws = Draws(1)
+    with draws.apart() as apart:
+        draws.normal("x", 2)
+    assert (draws.used, apart.used) == (False, True)
+    draws.normal("x", 2)
+    with pytest.raises(KeyError), draws.apart() as apart:
+        raise KeyError
+    assert (draws.used, apart.used) == (True, False)
+
+
+def test_a_projection_is_named_by_the_shape_of_the_outputs():
+    outputs = torch.zeros(3, 2, dtype=torch.float32)
+    found = projection_of(Draws(5), outputs)
+    assert torch.equal(found, Draws(5).normal("projection.3x2", 3, 2).float())

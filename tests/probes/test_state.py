@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import contextlib
 import random
+from operator import is_
 
 import numpy as np
 import pytest
@@ -12,7 +13,7 @@ from tests.properties import examples
 from torch import nn
 from torch.nn.modules.module import register_module_forward_hook
 
-from foresee.probes.state import converted, untouched, use_batch_statistics
+from foresee.probes.state import converted, copy_buffers, untouched, use_batch_statistics
 
 
 class Counting(nn.Module):
@@ -190,3 +191,18 @@ def test_converted_gives_back_after_an_exception_and_keeps_sharing():
         raise KeyError
     assert network[0].weight.dtype == torch.float32
     assert torch.get_default_dtype() == torch.float32
+
+
+def test_copied_buffers_take_what_is_written_and_are_shared_as_found():
+    network = nn.Sequential(nn.BatchNorm1d(2), nn.BatchNorm1d(2))
+    network[1]._buffers["running_mean"] = network[0].running_mean
+    found = [network[0].running_mean, network[0].running_var]
+    version = found[0]._version
+    with untouched(network):
+        copy_buffers(network)
+        assert network[0].running_mean is network[1].running_mean
+        network[0].running_mean.add_(1)
+        assert found[0].tolist() == [0.0, 0.0]
+    assert all(map(is_, (network[0].running_mean, network[0].running_var), found))
+    assert network[1].running_mean is found[0]
+    assert found[0]._version == version
