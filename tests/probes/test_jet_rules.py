@@ -7,6 +7,7 @@ import torch
 import torch.nn.functional as F
 from hypothesis import given, reject
 from hypothesis import strategies as st
+from tests.probes.curves import assert_same, curve_of, seeded
 from tests.properties import examples
 from torch import nn
 from torch.utils.checkpoint import checkpoint
@@ -15,14 +16,6 @@ from foresee.errors import UnsupportedError
 from foresee.probes.jets import taylor
 
 IMAGE, TOKENS, ROWS, SERIES, VOLUME = (2, 4, 6, 6), (2, 5, 8), (3, 8), (2, 4, 9), (2, 2, 4, 4, 4)
-
-
-@pytest.fixture(autouse=True)
-def _one_thread():
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(threads)
 
 
 class Lambda(nn.Module):
@@ -114,28 +107,6 @@ BLOCKS = {
     "gate": Gate,
     "dropout": lambda c: nn.Dropout(0.3),
 }
-
-
-def curve_of(shape, seed=0, dtype=torch.float64):
-    return torch.randn(3, *shape, dtype=dtype, generator=torch.Generator().manual_seed(seed))
-
-
-def seeded(network, seed=0):
-    torch.manual_seed(seed)
-    for parameter in network.parameters():
-        nn.init.normal_(parameter, std=0.5)
-    return network.double()
-
-
-def assert_same(ours, theirs, tolerance=1e-9):
-    for mine, other in zip(ours, theirs, strict=True):
-        assert mine.shape == other.shape
-        assert mine.dtype == other.dtype
-        assert not mine.requires_grad
-        scale = other.abs().max().clamp(min=1e-3)  # what vanishes does so to rounding
-        assert bool(((mine - other).abs().max() <= tolerance * scale).all()), (
-            (mine - other).abs().max() / scale
-        ).item()
 
 
 def assert_agrees(network, curve, tolerance=1e-9):

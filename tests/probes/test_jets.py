@@ -10,6 +10,7 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.probes.curves import assert_same, curve_of, seeded
 from tests.properties import examples
 from torch import nn
 
@@ -19,14 +20,6 @@ from foresee.probes.jets import curvature, taylor
 IMAGE, TOKENS, ROWS = (2, 4, 6, 6), (2, 5, 8), (3, 8)
 
 
-@pytest.fixture(autouse=True)
-def _one_thread():
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(threads)
-
-
 class Lambda(nn.Module):
     def __init__(self, function):
         super().__init__()
@@ -34,28 +27,6 @@ class Lambda(nn.Module):
 
     def forward(self, x):
         return self.function(x)
-
-
-def curve_of(shape, seed=0, dtype=torch.float64):
-    return torch.randn(3, *shape, dtype=dtype, generator=torch.Generator().manual_seed(seed))
-
-
-def seeded(network, seed=0):
-    torch.manual_seed(seed)
-    for parameter in network.parameters():
-        nn.init.normal_(parameter, std=0.5)
-    return network.double()
-
-
-def assert_same(ours, theirs, tolerance=1e-9):
-    for mine, other in zip(ours, theirs, strict=True):
-        assert mine.shape == other.shape
-        assert mine.dtype == other.dtype
-        assert not mine.requires_grad
-        scale = other.abs().max().clamp(min=1e-3)  # what vanishes does so to rounding
-        assert bool(((mine - other).abs().max() <= tolerance * scale).all()), (
-            (mine - other).abs().max() / scale
-        ).item()
 
 
 def test_agrees_with_finite_differences():

@@ -8,17 +8,9 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
-import torch
+from tests.looking import _one_thread  # noqa: F401
 
 ROOT = Path(__file__).parents[2]
-
-
-@pytest.fixture(autouse=True)
-def _one_thread():
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(threads)
 
 
 @pytest.fixture

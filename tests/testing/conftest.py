@@ -1,14 +1,3 @@
 """One thread: the networks here are tiny."""
 
-from __future__ import annotations
-
-import pytest
-import torch
-
-
-@pytest.fixture(autouse=True)
-def _one_thread():
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(threads)
+from tests.looking import _one_thread  # noqa: F401
