@@ -60,9 +60,6 @@ class Broken(NASBench201):
     def __init__(self) -> None:
         super().__init__(channels=2, cells=1)
 
-    def settings(self) -> dict:
-        return {}
-
 
 def suite(**broken: Callable) -> SpaceSuite:
     kind = type("Wrong", (Broken,), broken)
