@@ -128,8 +128,8 @@ class Record:
     def front(self) -> tuple[CandidateRow, ...]:
         """Candidates that no other beats (as good in every objective and better in one), in order of their id.
 
-        For one objective these are the best ones; where the run names no objective, its merit is the one. A candidate that lacks
-        an objective, or is NaN in one, is left out.
+        For one objective these are the best ones; where the run names no objective, its merit is the one. A candidate that
+        lacks an objective, or is NaN in one, is left out.
         """
         if self.objectives:
             names = [one.name for one in self.objectives]
