@@ -73,8 +73,8 @@ def test_a_merit_of_several_proxies_is_called_merit() -> None:
     assert summarise(record).others == ("a", "b")
 
 
-def test_the_record_says_what_was_followed(make_record: Make, follow: Make) -> None:
-    # The values of dextr would explain the merit too: what the record says counts, not the values.
+def test_the_record_says_what_was_followed() -> None:
+    # The values of a would explain the merit too: what the record says counts, not the values.
     rows = tuple(row(i, merit=float(i), scores={n: score(n, float(i)) for n in "ab"}) for i in range(4))
     record = Record(
         "search", "finished", 0.0, {"proxies": ["a", "b"]}, {}, rows, objectives=(Objective("b", "higher"),)
