@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from foresee.errors import InputError
-from foresee.runs.record import CandidateRow, EventRow, Record, ScoreRow
+from foresee.runs.record import CandidateRow, EventRow, Objective, Record, ScoreRow, StepRow
 from foresee.spaces.base import Graph, Space, spaces
 from foresee.task import Task
 
@@ -127,6 +127,36 @@ def made_up_record(
     return Record("search", status, START, plain, environment, tuple(rows), events)
 
 
+def following(record: Record, *names: str, spread: bool = True, steps: int = 0) -> Record:
+    """The same run as it would be had it followed these, proxies or counts; scores with spreads and parts, and steps."""
+    scores = [row for c in record.candidates for row in c.scores.values()]
+    ways = {row.proxy: row.direction for row in scores}
+    sought = tuple(Objective(name, ways.get(name, "lower")) for name in names)
+
+    def changed(c: CandidateRow) -> CandidateRow:
+        rows = {name: drawn(row) if spread and row.value is not None else row for name, row in c.scores.items()}
+        known = {name: row.value for name, row in c.scores.items()} | dict(c.counts)
+        values = {name: float(value) for name in names if (value := known.get(name)) is not None}
+        if c.status != "scored" or len(values) < len(names):
+            return replace(c, status="failed", merit=None, reason="no value", scores=rows)
+        merit = sought[0].merit(values[names[0]])
+        return replace(c, merit=merit, objectives=values, scores=rows)
+
+    def drawn(row: ScoreRow) -> ScoreRow:
+        parts = {f"part {i}": (row.value or 0.0) / (i + 1) for i in range(3 if row.proxy == "dextr" else 12)}
+        return replace(row, repeats=3, spread=0.125, parts=parts)
+
+    rounds = tuple(StepRow(i, "rounds", {}, 0.35, START + (i - 3)) for i in range(steps))
+    rows = tuple(map(changed, record.candidates))
+    settings = {**record.settings, "objectives": list(names)}
+    return replace(record, candidates=rows, objectives=sought, steps=rounds, settings=settings)
+
+
+@pytest.fixture(scope="session")
+def follow() -> Callable[..., Record]:
+    return following
+
+
 @pytest.fixture(scope="session")
 def make_record() -> Callable[..., Record]:
     return made_up_record
@@ -138,18 +168,26 @@ def poison() -> Callable[[Record, str], Record]:
 
     def change(record: Record, text: str) -> Record:
         def score(row: ScoreRow) -> ScoreRow:
-            return replace(row, proxy=text, reason=text, status="ok" if row.value is not None else text)
+            parts = {f"{text}{name}": value for name, value in row.parts.items()}
+            return replace(row, proxy=text, reason=text, status="ok" if row.value is not None else text, parts=parts)
+
+        def sought(values: Mapping[str, float]) -> dict[str, float]:
+            return {f"{text}{i}": value for i, value in enumerate(values.values())}
 
         rows = tuple(
             replace(
                 c, architecture=f"{text}{c.id}", identity=f"{text}{c.id}", reason=text, counts={**c.counts, text: 5},
-                scores={row.proxy: row for row in map(score, c.scores.values())},
+                scores={row.proxy: row for row in map(score, c.scores.values())}, objectives=sought(c.objectives),
             )
             for c in record.candidates
         )  # fmt: skip
         asked = dict.fromkeys(("space", "searcher", "data", text), text) | {"proxies": [text]}
         settings = {**record.settings, **asked}
-        return replace(record, title=text, settings=settings, environment={text: text}, candidates=rows)
+        return replace(
+            record, title=text, settings=settings, environment={text: text}, candidates=rows,
+            objectives=tuple(replace(one, name=f"{text}{i}") for i, one in enumerate(record.objectives)),
+            steps=tuple(replace(step, kind=text) for step in record.steps),
+        )  # fmt: skip
 
     return change
 

@@ -11,6 +11,7 @@ from tests.benchmarks.small import small_table
 
 from foresee.benchmarks import CalibratedTable, ScoreMatrix, calibrate_table, correlate
 from foresee.benchmarks.benches import BASELINES, Bench, BenchSettings
+from foresee.scoring import ScoringSettings
 
 LONG = "a_proxy_with_a_name_that_somebody_chose_to_make_very_long_indeed"
 
@@ -35,10 +36,7 @@ def made_up_bench(n: int, repeats: int, proxies: tuple[str, ...], text: str = ""
         f"data/{text}.csv",
         "ab" * 32,
         target,
-        tuple(names),
-        repeats=repeats,
-        inputs=(3, 32, 32),
-        outputs=10,
+        ScoringSettings(tuple(names), repeats=repeats, inputs=(3, 32, 32), outputs=10),
     )
     return Bench(
         settings,

@@ -51,6 +51,14 @@ def test_what_was_asked_leaves_out_what_is_not_known(make_record: Callable[..., 
     assert asked(Record("search", "running", 0.0, {}, {}), {}) == (("Limits", "none"),)
 
 
+def test_what_is_followed_is_said_where_it_is_more_than_one_thing(
+    make_record: Callable[..., Record], follow: Callable[..., Record]
+) -> None:
+    record = make_record(3, failures=0.0)
+    assert "Follows" not in dict(asked(follow(record, "dextr"), {}))
+    assert dict(asked(follow(record, "dextr", "params"), {}))["Follows"] == "dextr (higher), params (lower)"
+
+
 def test_proxies_come_in_the_order_asked_for(make_record: Callable[..., Record]) -> None:
     record = make_record(5, proxies=("zico", "dextr"))
     assert proxy_names(record) == ("zico", "dextr")

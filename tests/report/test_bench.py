@@ -105,7 +105,13 @@ def test_hostile_strings_stay_text(found):
     hostile = "<script>alert(1)</script>\"'&{{x}}\0\ud800"
     poisoned = replace(
         found,
-        settings=replace(found.settings, target=hostile, table=hostile, space=hostile, data=hostile),
+        settings=replace(
+            found.settings,
+            target=hostile,
+            table=hostile,
+            space=hostile,
+            scoring=replace(found.settings.scoring, data=hostile),
+        ),
         texts=[hostile + text for text in found.texts],
         notes=(hostile,),
         looked_at=hostile,
@@ -120,7 +126,8 @@ def test_hostile_strings_stay_text(found):
 
 def test_the_line_to_repeat_it_says_all_that_decides(found):
     assert command(found) == ""  # this table was never a file
-    settings = replace(found.settings, table="some tables/t.csv", proxy_settings={"naswot": {"initialise": "he"}})
+    scoring = replace(found.settings.scoring, proxy_settings={"naswot": {"initialise": "he"}})
+    settings = replace(found.settings, table="some tables/t.csv", scoring=scoring)
     words = shlex.split(command(replace(found, settings=settings)))
     assert words[:7] == [
         "foresee",

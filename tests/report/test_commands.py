@@ -29,6 +29,13 @@ def test_the_search_line_says_every_setting(make_record: Make) -> None:
     ]  # fmt: skip
 
 
+def test_the_search_line_says_what_is_followed(make_record: Make, follow: Make) -> None:
+    words = shlex.split(commands(follow(make_record(3), "params", "dextr"), "|x|", "runs/a").search)
+    assert words[3:9] == ["--proxy", "dextr", "--objective", "params", "--objective", "dextr"]
+    assert "--objective" not in commands(make_record(3), "|x|", "runs/a").search
+    assert "--objective" not in commands(follow(make_record(3), "params"), "|x|", "runs/a").score
+
+
 def test_lines_for_a_folder(make_record: Make) -> None:
     record = make_record(3)
     lines = commands(record, "|x y|", "runs/a")

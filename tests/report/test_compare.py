@@ -56,6 +56,44 @@ def test_settings_of_other_proxies_do_not_part_runs(make_record: Make) -> None:
     assert len(put_together(records).groups) == 1
 
 
+def test_runs_that_follow_different_objectives_are_said_to(make_record: Make, follow: Make) -> None:
+    plain = make_record(30)
+    records = {"a": follow(plain, "dextr"), "b": follow(plain, "dextr", "params"), "c": make_record(30, seed=2)}
+    info = put_together(records)
+    assert {follows: [m.name for m in members] for follows, members in info.pursuits.items()} == {
+        "dextr (higher)": ["a", "c"],
+        "dextr (higher), params (lower)": ["b"],
+    }
+    assert len(info.groups) == 1  # the values of dextr have one scale, whatever else was followed
+    text = compare(records)
+    assert "a, c follow dextr (higher); b follows dextr (higher), params (lower)" in text
+    assert "do not share a yardstick" not in text
+    assert " ± 0.12" in text
+
+
+def test_runs_that_follow_the_same_are_not_said_to_differ(make_record: Make, follow: Make) -> None:
+    both = {name: follow(make_record(20, seed=seed), "dextr", "params") for seed, name in enumerate("ab")}
+    assert put_together(both).pursuits == {}
+    assert "follow the same objectives" not in compare(both)
+    # one objective each: that the yardsticks differ is said once
+    apart = compare({"a": make_record(20), "b": make_record(20, proxies=("synflow",))})
+    assert "follow the same objectives" not in apart
+
+
+def test_a_cost_has_one_scale_whatever_looked_at_the_networks(make_record: Make, follow: Make) -> None:
+    records = {
+        "a": follow(make_record(20), "params", "dextr"),
+        "b": follow(make_record(20, data="x"), "params", "dextr"),
+    }
+    [group] = put_together(records).groups
+    assert group.label == "params"
+    other = follow(make_record(20, inputs=[3, 8, 8]), "params", "dextr")
+    assert len(put_together({"a": records["a"], "b": other}).groups) == 2
+    first = put_together({"a": records["a"], "b": follow(make_record(20), "dextr", "params")})
+    assert [one.label for one in first.groups] == ["params", "dextr on digits"]
+    assert len(first.pursuits) == 2
+
+
 def test_differences_are_named_and_marked(make_record: Make) -> None:
     info = put_together({"a": make_record(10), "b": make_record(10, seed=2), "c": make_record(10, limit=None)})
     found = {d.key: (d.values, d.changed) for d in info.settings}
@@ -104,8 +142,15 @@ def test_runs_without_scores_can_be_compared(make_record: Make) -> None:
     assert "No architecture has a score" in mixed
 
 
-def test_names_and_settings_are_escaped(make_record: Make, hostile: str) -> None:
+def test_names_and_settings_are_escaped(
+    make_record: Make, follow: Make, poison: Callable[[Record, str], Record], hostile: str
+) -> None:
     text = compare({hostile: make_record(10), f"{hostile}2": make_record(10, data=hostile)})
+    assert "<script>document" not in text
+    assert "<img" not in text
+    several = poison(follow(make_record(10), "dextr", "params"), hostile)
+    text = compare({"a": several, "b": make_record(10)})
+    assert "do not follow the same objectives" in text
     assert "<script>document" not in text
     assert "<img" not in text
 

@@ -59,6 +59,62 @@ def test_charts_hold_the_numbers(charts: dict[str, Chart], make_record: Callable
     assert charts["params"].lines == ((600_000.0, "limit 600 k"),)
 
 
+def test_the_front_of_a_run_is_marked_beside_that_of_two(
+    make_record: Callable[..., Record], follow: Callable[..., Record]
+) -> None:
+    plain = make_record(80, proxies=("dextr", "synflow"), failures=0.0)
+    two, three = (summarise(follow(plain, *names)) for names in (["dextr", "params"], ["dextr", "params", "synflow"]))
+    _, line, marked, _ = tradeoff_chart("a", two.tradeoffs[0], two.measure, two.front).layers
+    assert marked.ids == two.front
+    assert {*zip(line.x, line.y, strict=True)} == {*zip(marked.x, marked.y, strict=True)}
+    assert (line.label, marked.label) == ("Pareto front", "")
+    chart = tradeoff_chart("b", three.tradeoffs[0], three.measure, three.front)
+    _, line, marked, _ = chart.layers
+    assert marked.ids == three.front
+    assert len(marked.x) > len(line.x)
+    assert (line.label, marked.label) == ("front of these two", "on the run's front")
+    assert f"{len(three.front)} of them on the Pareto front" in chart.text
+
+
+@pytest.mark.parametrize("names", [("dextr", "synflow"), ("params", "dextr"), ("macs", "params"), ("dextr", "params")])
+def test_the_line_of_a_front_never_runs_past_a_better_point(
+    make_record: Callable[..., Record], follow: Callable[..., Record], names: tuple[str, str]
+) -> None:
+    info = summarise(follow(make_record(80, proxies=("dextr", "synflow"), failures=0.0), *names))
+    cloud, line, *_ = tradeoff_chart("a", info.tradeoffs[0], info.measure, info.front).layers
+    up, right = (one.sign for one in info.objectives)
+    for x, y in zip(cloud.x, cloud.y, strict=True):
+        # of the points at least as good across, the line shows the best height
+        height = max(up * b for a, b in zip(line.x, line.y, strict=True) if right * a >= right * x)
+        assert height >= up * y
+    # A stepped line holds the height of each corner until the next one: so it goes from the best across to the worst.
+    assert [right * x for x in line.x] == sorted((right * x for x in line.x), reverse=True)
+
+
+def test_another_score_across_has_its_own_axis(
+    make_record: Callable[..., Record], follow: Callable[..., Record]
+) -> None:
+    info = summarise(follow(make_record(40, proxies=("dextr", "synflow"), failures=0.0), "dextr", "synflow"))
+    chart = tradeoff_chart("a", info.tradeoffs[0], info.measure, info.front)
+    assert (chart.x_label, chart.x_unit, chart.x_log) == ("synflow (higher is better)", "score", False)
+    assert figure(chart).axes[0].get_xscale() == "linear"
+    wide = replace(info.tradeoffs[0], costs=tuple(10.0 ** (i % 7) for i in range(len(info.tradeoffs[0].costs))))
+    chart = tradeoff_chart("a", wide, info.measure, info.front)
+    assert chart.x_log
+    assert figure(chart).axes[0].get_xscale() == "log"
+
+
+def test_a_cost_upwards_is_written_as_a_quantity() -> None:
+    cost = Measure("params", "lower", cost=True)
+    chart = Chart(
+        "a", "", "x", "y", "whole", (Layer("dots", "dot", (0, 1), (0.0, 4e5), ""),), scale_for([0.0, 4e5], cost)
+    )
+    made = figure(chart)
+    made.canvas.draw()
+    assert "400 k" in [label.get_text() for label in made.axes[0].get_yticklabels()]
+    assert not scale_for([0.0, 4e5], UP).quantity
+
+
 def test_the_figure_shows_the_chart(charts: dict[str, Chart]) -> None:
     axes = figure(charts["params"]).axes[0]
     assert axes.get_xlabel() == "params"

@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 
 from foresee.errors import RunError
-from foresee.report.html import LINE, date, distinct, number, render, shortened, write
+from foresee.quantities import format_quantity
+from foresee.report.html import LINE, TABLE, date, distinct, hover, number, render, shortened, spread_text, write
 from foresee.report.info import summarise
 from foresee.runs.record import CandidateRow, EventRow, Record
 
@@ -157,6 +158,127 @@ def test_strange_strings_can_be_written(make_record: Make, text: str, tmp_path: 
     Page(path.read_text(encoding="utf-8"))
 
 
+def test_hostile_names_of_objectives_parts_and_steps_are_text(
+    make_record: Make, follow: Make, poison: Callable[[Record, str], Record], hostile: str
+) -> None:
+    plain = follow(make_record(30, proxies=("dextr",)), "dextr", "params", steps=5)
+    page = Page(render(poison(plain, hostile), "runs/a"))
+    assert "img" not in [tag for tag, _ in page.tags]
+    assert [tag for tag, _ in page.tags].count("script") == 2
+    words = " ".join(page.words)
+    assert f"{hostile}0 (higher), {hostile}1 (lower)" in words
+    assert f"5 {hostile} in" in words
+    assert f"{hostile}part 0" in words
+
+
+def heads(page: str) -> list[str]:
+    table = re.search(r'<table class="sortable">.*?</thead>', page, re.S)
+    assert table is not None
+    return [re.sub("<[^>]*>", "", one).strip() for one in re.findall(r"<th .*?</th>", table[0], re.S)]
+
+
+def test_one_objective_looks_as_if_none_were_named(make_record: Make, follow: Make) -> None:
+    plain = make_record(60, proxies=("dextr", "synflow"), failures=0.0)
+    stored = follow(plain, "dextr", spread=False)
+    assert stored.objectives
+    assert render(replace(stored, settings=plain.settings), "runs/a") == render(plain, "runs/a")
+
+
+def test_several_objectives_are_told_marked_and_sortable(make_record: Make, follow: Make) -> None:
+    record = follow(make_record(120, proxies=("dextr", "synflow")), "dextr", "params")
+    text = render(record, "runs/a")
+    page, info = Page(text), summarise(record)
+    assert "Follows dextr (higher), params (lower)" in page.text
+    assert f"{len(info.front)} of them are on the front" in page.text
+    assert "no other is as good in both dextr and params and better in one of them" in page.text
+    assert heads(text) == [
+        "Rank", "Architecture", "Front", "dextr", "params", "synflow", "MACs", "Candidate", "Scored in",
+    ]  # fmt: skip
+    rows = re.findall(r"<tr>\s*<td.*?</tr>", text, re.S)
+    cells = [re.findall(r'data-value="([^"]*)"', one) for one in rows if "architecture" in one]
+    assert {int(values[-2]) for values in cells if values[2] == "1"} == set(info.front)
+    assert text.count("on the front</span>") == len(info.front)
+    by_id = {entry.id: entry for entry in info.entries}
+    for values in cells:
+        entry = by_id[int(values[-2])]
+        assert [float(v) for v in values[3:5]] == [entry.value, entry.counts["params"]]
+    # those of the front that are not among the best twenty come after them
+    assert [int(values[0]) for values in cells[:TABLE]] == list(range(1, TABLE + 1))
+    assert len(cells) == len({*(e.id for e in info.entries[:TABLE]), *info.front}) > TABLE
+
+
+def test_the_front_is_drawn_once(make_record: Make, follow: Make) -> None:
+    plain = make_record(80, proxies=("dextr", "synflow"))
+    headings = {
+        ("dextr", "params"): ["dextr against params", "dextr against MACs"],
+        ("dextr", "synflow"): ["dextr against synflow", "dextr against params", "dextr against MACs"],
+        ("params", "dextr"): ["params against dextr", "params against MACs"],
+        ("params",): ["Against MACs"],
+        ("dextr",): ["Against params", "Against MACs"],
+    }
+    for names, expected in headings.items():
+        text = render(follow(plain, *names), "runs/a")
+        section = text[text.index('<section id="cost">') : text.index('<section id="cells">')]
+        assert re.findall(r"<h3>(.*?)</h3>", section) == expected
+
+
+def test_more_than_two_objectives(make_record: Make, follow: Make) -> None:
+    page = Page(render(follow(make_record(80, proxies=("dextr", "synflow")), "dextr", "params", "synflow")))
+    assert "in all of dextr , params and synflow and better in one" in page.text
+    assert "on the run's front of 3 objectives; the line is that of these two alone" in page.text
+
+
+def test_a_best_that_is_not_on_the_front_is_said(make_record: Make, follow: Make) -> None:
+    plain = follow(make_record(10, failures=0.0), "dextr", "params")
+    best, other = plain.scored[:2]
+    equal = {"dextr": best.objectives["dextr"], "params": best.objectives["params"] - 1}
+    rows = tuple(replace(c, id=90, merit=best.merit, objectives=equal) if c == other else c for c in plain.candidates)
+    assert "This one is not: another has the same dextr" in Page(render(replace(plain, candidates=rows))).text
+    assert "This one is not" not in Page(render(plain)).text
+
+
+def test_a_cost_that_ranks_is_shown_as_a_quantity(make_record: Make, follow: Make) -> None:
+    record = follow(make_record(40, proxies=("dextr",)), "params")
+    best = summarise(record).best
+    assert best is not None
+    text = render(record, "runs/a")
+    assert heads(text) == ["Rank", "Architecture", "params", "dextr", "MACs", "Candidate", "Scored in"]
+    assert f"params lower is better {format_quantity(best.value)} {best.counts['params']:,}" in Page(text).text
+    assert "params steered the search; dextr was recorded beside it" in Page(text).text
+
+
+def test_spreads_stand_beside_values(make_record: Make, follow: Make) -> None:
+    plain = make_record(40, proxies=("dextr", "synflow"), failures=0.0)
+    record = follow(plain, "dextr")
+    text = render(record, "runs/a")
+    best = summarise(record).best
+    assert best is not None
+    assert f'<div class="big">{number(best.value)}<span class="spread"> ± 0.12</span></div>' in text
+    other = number(best.scores["synflow"].value)
+    assert f'>{other}<span class="spread"> ± 0.12</span></td>' in text
+    assert "± is the standard deviation over 3 draws" in Page(text).text
+    assert "±" not in Page(render(follow(plain, "dextr", spread=False))).text
+
+
+def test_the_parts_of_the_best_are_told_and_many_are_folded_away(make_record: Make, follow: Make) -> None:
+    record = follow(make_record(40, proxies=("dextr", "synflow"), failures=0.0), "dextr")
+    best = summarise(record).best
+    assert best is not None
+    page = Page(render(record, "runs/a"))
+    assert "dextr is made from part 0" in page.text
+    assert "synflow is made from 12 parts" in page.text
+    assert [tag for tag, _ in page.tags].count("details") == 1
+    for value in best.scores["dextr"].parts.values():
+        assert number(value) in page.text
+    assert "is made from" not in Page(render(make_record(10))).text
+
+
+def test_the_steps_of_the_searcher_are_told(make_record: Make, follow: Make) -> None:
+    text = Page(render(follow(make_record(20), "dextr", steps=12), "runs/a")).text
+    assert "The searcher worked in steps: 12 rounds in 4.2 s, 4 of them before the first candidate." in text
+    assert "worked in steps" not in Page(render(make_record(10))).text
+
+
 def test_a_run_without_any_score(make_record: Make) -> None:
     page = Page(render(make_record(12, failures=1.0), "runs/a"))
     assert page.sections() == ["answer", "asked", "outcomes", "again"]
@@ -241,6 +363,20 @@ def test_equal_functions_are_drawn_once(make_record: Make) -> None:
 def test_long_architectures_are_shortened_under_the_pointer() -> None:
     assert shortened("x" * LINE) == "x" * LINE
     assert shortened("x" * (LINE + 1)) == "x" * (LINE - 1) + "…"
+
+
+def test_the_pointer_tells_every_objective(make_record: Make, follow: Make) -> None:
+    plain = make_record(10, proxies=("dextr", "synflow"), failures=0.0)
+    one = summarise(follow(plain, "dextr", "synflow")).entries[0]
+    told = hover([one])[str(one.id)][1]
+    assert told.startswith(f"{number(one.value)} · synflow {number(one.objectives['synflow'])} · ")
+    cheap = summarise(follow(plain, "params", "dextr")).entries[0]
+    told = hover([cheap])[str(cheap.id)][1]
+    assert told.startswith(f"dextr {number(cheap.objectives['dextr'])} · {format_quantity(cheap.value)} params · ")
+
+
+def test_spreads_have_two_digits() -> None:
+    assert [spread_text(v) for v in (0.0, 12345.6, 1.26e-9, math.nan)] == [" ± 0", " ± 12000", " ± 1.3e-09", ""]
 
 
 def test_dates_no_clock_can_show() -> None:

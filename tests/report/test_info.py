@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from foresee.report.info import Measure, outcome, problems, steering, summarise, working_time
-from foresee.runs.record import CandidateRow, EventRow, Record, ScoreRow
+from foresee.report.info import Measure, Tradeoff, followed, steering, summarise
+from foresee.runs.record import CandidateRow, EventRow, Objective, Record, ScoreRow
 
 Make = Callable[..., Record]
 
@@ -73,6 +73,89 @@ def test_a_merit_of_several_proxies_is_called_merit() -> None:
     assert summarise(record).others == ("a", "b")
 
 
+def test_the_record_says_what_was_followed() -> None:
+    # The values of a would explain the merit too: what the record says counts, not the values.
+    rows = tuple(row(i, merit=float(i), scores={n: score(n, float(i)) for n in "ab"}) for i in range(4))
+    record = Record(
+        "search", "finished", 0.0, {"proxies": ["a", "b"]}, {}, rows, objectives=(Objective("b", "higher"),)
+    )
+    assert steering(record) == Measure("b")
+    assert summarise(record).others == ("a",)
+    lower = replace(record, objectives=(Objective("b", "lower"),), candidates=())
+    assert steering(lower) == Measure("b", "lower")
+
+
+def test_one_objective_is_as_before(make_record: Make, follow: Make) -> None:
+    plain = make_record(60, proxies=("dextr", "synflow"), failures=0.0)
+    asked = summarise(follow(plain, "dextr", spread=False))
+    before = summarise(plain)
+    assert [e.id for e in asked.entries] == [e.id for e in before.entries]
+    assert (asked.measure, asked.front, asked.others) == (before.measure, (), before.others)
+    assert asked.tradeoffs == before.tradeoffs
+    assert asked.asked == before.asked
+
+
+def test_a_cost_can_be_what_is_followed(make_record: Make, follow: Make) -> None:
+    info = summarise(follow(make_record(60, proxies=("dextr",)), "params"))
+    assert info.measure == Measure("params", "lower", cost=True)
+    assert info.best is not None
+    assert info.best.value == info.best.counts["params"] == min(e.counts["params"] for e in info.entries)
+    assert info.best.spread(info.measure) is None
+    assert info.others == ("dextr",)
+    assert [t.count for t in info.tradeoffs] == ["macs"]  # not params against params
+    assert info.counts == ("macs",)
+
+
+def test_a_proxy_with_the_name_of_a_cost_is_no_cost() -> None:
+    rows = tuple(
+        row(i, float(i), scores={"params": score("params", float(i))}, objectives={"params": float(i)}) for i in (1, 2)
+    )
+    info = summarise(Record("search", "finished", 0.0, {}, {}, rows, objectives=(Objective("params", "higher"),)))
+    assert info.measure == Measure("params")
+    assert info.others == ()
+    assert info.counts == ("params",)
+
+
+def beaten(one: Tradeoff, number: int, sign: float, way: float) -> bool:
+    spot = one.ids.index(number)
+    mine = (sign * one.values[spot], way * one.costs[spot])
+    others = [(sign * value, way * cost) for value, cost in zip(one.values, one.costs, strict=True)]
+    return any(other != mine and other[0] >= mine[0] and other[1] >= mine[1] for other in others)
+
+
+@pytest.mark.parametrize("names", [("dextr", "params"), ("params", "dextr"), ("dextr", "synflow"), ("macs", "params")])
+def test_the_front_of_two_objectives(make_record: Make, follow: Make, names: tuple[str, str]) -> None:
+    record = follow(make_record(80, proxies=("dextr", "synflow")), *names)
+    info = summarise(record)
+    assert [one.name for one in info.objectives] == list(names)
+    assert info.front == tuple(c.id for c in record.front)
+    assert 0 < len(info.front) < len(info.entries)
+    first, *rest = info.tradeoffs
+    assert first.count == names[1]
+    assert names[1] not in [one.count for one in rest]
+    signs = [one.sign for one in info.objectives]
+    assert [i for i in first.ids if not beaten(first, i, *signs)] == list(info.front)
+    assert set(first.front) <= set(info.front)
+    for one in info.entries:
+        assert list(one.objectives) == list(names)
+        assert one.value == one.objectives[names[0]]
+
+
+def test_more_objectives_have_a_larger_front(make_record: Make, follow: Make) -> None:
+    plain = make_record(80, proxies=("dextr", "synflow"), failures=0.0)
+    three = summarise(follow(plain, "dextr", "params", "synflow"))
+    assert set(three.tradeoffs[0].front) < set(three.front)
+    assert [one.name for one in followed(follow(plain, "dextr", "params"))] == ["dextr", "params"]
+
+
+def test_values_that_were_drawn_several_times_have_a_spread(make_record: Make, follow: Make) -> None:
+    info = summarise(follow(make_record(20, proxies=("dextr", "synflow")), "dextr", "params"))
+    assert info.best is not None
+    assert info.best.spread(info.measure) == 0.125
+    assert info.best.spread(info.objectives[1]) is None
+    assert info.best.spread(Measure("unknown")) is None
+
+
 def test_fronts_and_limits(make_record: Make) -> None:
     info = summarise(make_record(100, limit=400_000))
     params, macs = info.tradeoffs
@@ -93,52 +176,9 @@ def test_candidates_without_counts_have_no_tradeoff() -> None:
 
 
 @pytest.mark.parametrize("merit", [None, math.nan, math.inf, -math.inf])
-def test_only_a_finite_merit_is_a_score(merit: float | None) -> None:
-    assert outcome(row(0, merit=merit)) == "no score"
-    assert outcome(row(0, merit=merit, status="failed")) == "failed"
-    assert outcome(row(0, merit=merit, status="asked")) == "waiting"
+def test_only_a_finite_merit_is_ranked(merit: float | None) -> None:
     info = summarise(Record("search", "finished", 0.0, {}, {}, (row(0, merit=merit), row(1))))
     assert [e.id for e in info.entries] == [1]
-
-
-def test_reasons_are_counted_once_for_each_candidate_and_cause() -> None:
-    bad = score("dextr", None, status="nan")
-    rows = [
-        row(0, None, status="failed", reason="dextr: nan (why)", scores={"dextr": bad}),
-        row(1, None, status="failed", reason="the worker died"),
-        row(2, None, status="failed", reason="the worker died"),
-        row(3, 1.0, scores={"dextr": score("dextr", 1.0), "zico": score("zico", None, status="unsupported")}),
-        row(4, None, reason="strange"),
-    ]
-    found = [(p.what, p.reason, p.count, p.ids) for p in problems(rows)]
-    assert found == [
-        ("failed", "the worker died", 2, (1, 2)),
-        ("dextr: nan", "why", 1, (0,)),
-        ("zico: unsupported", "why", 1, (3,)),
-        ("no score", "strange", 1, (4,)),
-    ]
-
-
-def test_only_the_first_candidates_of_a_reason_are_named() -> None:
-    [problem] = problems([row(i, None, status="failed", reason="x") for i in range(9)])
-    assert (problem.count, problem.ids) == (9, (0, 1, 2, 3, 4))
-
-
-def test_pauses_of_a_resumed_run_are_not_work() -> None:
-    rows = [
-        row(0, started=1000.0, finished=1002.0, seconds=2.0),
-        row(1, started=1000.0, finished=1004.0, seconds=2.0),
-        # asked before the run was stopped, scored a day later
-        row(2, started=1000.0, finished=90_000.0, seconds=3.0),
-        row(3, started=90_000.0, finished=90_002.0, seconds=2.0),
-        row(4, status="asked", started=90_000.0, finished=0.0),
-    ]
-    assert working_time(rows) == {0: 2.0, 1: 4.0, 2: 7.0, 3: 9.0}
-
-
-def test_workers_side_by_side_share_the_clock() -> None:
-    rows = [row(0, started=10.0, finished=15.0, seconds=5.0), row(1, started=10.0, finished=16.0, seconds=6.0)]
-    assert working_time(rows) == {0: 5.0, 1: 6.0}
 
 
 def test_without_clock_times_the_scoring_times_are_summed() -> None:

@@ -47,6 +47,12 @@ def test_without_objectives_the_merit_is_the_one():
     assert record([], ()).front == ()
 
 
+def test_nan_merits_are_on_no_front():
+    rows = [row(0, merit=math.nan), row(1, merit=-math.inf), row(2, merit=math.nan)]
+    assert [one.id for one in record(rows, ()).front] == [1]
+    assert record(rows[::2], ()).front == ()
+
+
 @given(st.lists(st.tuples(*[st.integers(0, 4)] * 3), max_size=12))
 @examples(100)
 def test_the_front_is_what_the_definition_says(points):

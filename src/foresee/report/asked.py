@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from foresee.quantities import format_quantity
-from foresee.runs.record import Record
+from foresee.runs.record import Objective, Record
 
 #: sides of a limit; above and below leave the bound itself out
 SIGNS = {"min": "≥", "above": ">", "max": "≤", "below": "<"}
@@ -87,6 +87,7 @@ def asked(record: Record, limits: Mapping[str, Mapping[str, float]]) -> tuple[tu
         "Space": _text(settings.get("space")),
         "Searcher": _text(settings.get("searcher")),
         "Proxies": ", ".join(proxy_names(record)),
+        "Follows": objectives_text(record.objectives) if len(record.objectives) > 1 else "",
         "Limits": ", ".join(limit_text(name, limit) for name, limit in limits.items()) or "none",
         "Evaluations": _text(settings.get("evaluations")),
         "Seed": _text(settings.get("seed")),
@@ -94,6 +95,15 @@ def asked(record: Record, limits: Mapping[str, Mapping[str, float]]) -> tuple[tu
         "Task": f"{' × '.join(map(str, inputs))} → {outputs or '?'} outputs" if inputs else "",
     }
     return tuple((label, text) for label, text in lines.items() if text)
+
+
+def objectives_text(objectives: Iterable[Objective]) -> str:
+    """What is followed, for people.
+
+    >>> objectives_text([Objective("foresee", "higher"), Objective("params", "lower")])
+    'foresee (higher), params (lower)'
+    """
+    return ", ".join(f"{one.name} ({one.direction})" for one in objectives)
 
 
 def proxy_names(record: Record) -> tuple[str, ...]:

@@ -57,6 +57,7 @@ def search_line(record: Record, out: str) -> str:
     if not _speakable(settings):
         return ""
     words = ["foresee", "search", str(settings["space"]), *_proxies(record)]
+    words += [word for name in settings.get("objectives") or () for word in ("--objective", str(name))]
     for name in ("searcher", "evaluations"):
         words += _option(name, settings.get(name))
     for count, sides in (settings.get("limits") or {}).items():

@@ -12,19 +12,20 @@ from itertools import combinations
 
 from foresee.errors import InputError
 from foresee.quantities import format_quantity
-from foresee.report.asked import bounds
+from foresee.report.asked import bounds, objectives_text, proxy_names
 from foresee.report.curves import rank_correlation
 from foresee.report.figures import COUNT_NAMES, Chart, Layer, scale_for, time_unit, value_label
 from foresee.report.graphs import load_cells, palette
 from foresee.report.html import Drawing, drawing, hover, page, pictures
 from foresee.report.info import Info, Measure, summarise
-from foresee.runs.record import Record
+from foresee.runs.record import Objective, Record
 from foresee.statistics import front
 
 #: series colours of the page; further runs start over
 COLOURS = 8
-#: settings that decide what a value means, beside the proxy itself
-YARDSTICK = ("data", "inputs", "outputs", "task", "batch_size", "repeats", "proxy_settings")
+#: settings that decide what a value means, beside the proxy itself; a cost depends on the first ones alone
+NETWORK = ("inputs", "outputs", "task")
+YARDSTICK = (*NETWORK, "data", "batch_size", "repeats", "proxy_settings")
 
 
 @dataclass(frozen=True)
@@ -40,6 +41,16 @@ class Member:
     def role(self) -> str:
         """Colour of the run in every chart."""
         return f"series-{self.number % COLOURS}"
+
+    @property
+    def proxies(self) -> tuple[str, ...]:
+        """What looked at the candidates."""
+        return proxy_names(self.record)
+
+    @property
+    def follows(self) -> str:
+        """What the run followed, in words."""
+        return objectives_text(Objective(one.name, one.direction) for one in self.info.objectives)
 
 
 @dataclass(frozen=True)
@@ -90,6 +101,18 @@ class Comparison:
     environment: tuple[Difference, ...]
     standings: tuple[tuple[int | None, ...], ...]
     agreements: tuple[Agreement, ...]
+
+    @property
+    def pursuits(self) -> Mapping[str, tuple[Member, ...]]:
+        """The runs by what they followed, in words; empty where they agree.
+
+        Of runs with one objective each, the yardsticks say it already.
+        """
+        found: dict[str, list[Member]] = {}
+        for member in self.members:
+            found.setdefault(member.follows, []).append(member)
+        told = len(found) == 1 or all(len(m.info.objectives) == 1 for m in self.members)
+        return {} if told else {follows: tuple(members) for follows, members in found.items()}
 
 
 def compare(records: Mapping[str, Record]) -> str:
@@ -159,7 +182,7 @@ def group_charts(group: Group, number: int) -> list[Drawing]:
         drawing("Best so far, by candidate", _curves(group, f"group{number}-candidates", by_time=False)),
         drawing("Best so far, by time", _curves(group, f"group{number}-time", by_time=True)),
     ]
-    counts = dict.fromkeys(t.count for m in group.members for t in m.info.tradeoffs)
+    counts = dict.fromkeys(t.count for m in group.members for t in m.info.tradeoffs if t.against.cost)
     return drawings + [_clouds(group, count, f"group{number}-{count}") for count in counts]
 
 
@@ -216,7 +239,7 @@ def _clouds(group: Group, count: str, name: str) -> Drawing:
 def _yardstick(member: Member) -> tuple[str, ...]:
     settings = member.record.settings
     what = [member.info.measure.name, member.info.measure.direction]
-    for key in YARDSTICK:
+    for key in NETWORK if member.info.measure.cost else YARDSTICK:
         value = settings.get(key)
         if key == "proxy_settings" and isinstance(value, Mapping) and not member.info.measure.combined:
             value = value.get(member.info.measure.name)
@@ -226,7 +249,9 @@ def _yardstick(member: Member) -> tuple[str, ...]:
 
 def _label(member: Member) -> str:
     data = member.record.settings.get("data")
-    return f"{member.info.measure.name} on {data}" if data else member.info.measure.name
+    return (
+        f"{member.info.measure.name} on {data}" if data and not member.info.measure.cost else member.info.measure.name
+    )
 
 
 def _standing(first: Member, second: Member) -> int | None:

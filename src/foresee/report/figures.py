@@ -61,12 +61,15 @@ class Layer:
 
 @dataclass(frozen=True)
 class Scale:
-    """The axis of the values: its ends (None: free), whether it is logarithmic, and how many points it leaves out."""
+    """The axis of the values: its ends (None: free), whether it is logarithmic, how many points it leaves out, and whether
+    its numbers are quantities (600 k).
+    """
 
     log: bool = False
     low: float | None = None
     high: float | None = None
     hidden: int = 0
+    quantity: bool = False
 
     def holds(self, value: float) -> bool:
         """Whether a value lies between the ends."""
@@ -81,10 +84,11 @@ class Chart:
     text: str
     x_label: str
     y_label: str
-    x_unit: Literal["whole", "quantity", "plain"]
+    x_unit: Literal["whole", "quantity", "plain", "score"]
     layers: tuple[Layer, ...]
     scale: Scale
     lines: tuple[tuple[float, str], ...] = ()
+    x_log: bool = False
 
 
 # -- info to chart --------------------------------------------------------------------------------------------------------
@@ -104,29 +108,40 @@ def progress_chart(name: str, progress: Progress, measure: Measure) -> Chart:
     return Chart(name, words, unit, value_label(measure), kind, layers, scale_for(progress.values, measure))
 
 
-def tradeoff_chart(name: str, info: Tradeoff, measure: Measure) -> Chart:
-    """Value against a count, with the limit, the front, and the best candidate in a ring."""
+def tradeoff_chart(name: str, info: Tradeoff, measure: Measure, chosen: Sequence[int] | None = None) -> Chart:
+    """Value against a count or another objective, with the limit, the front, and the best candidate in a ring.
+
+    The line is the front of the two; the dots on it stand out, or those of a front of more objectives, if `chosen`.
+    """
     costs = tuple(map(float, info.costs))
     where = {one: i for i, one in enumerate(info.ids)}
     on_front = [where[one] for one in info.front]
     best = max(range(len(costs)), key=lambda i: measure.sign * info.values[i], default=None)
     x, y = tuple(costs[i] for i in on_front), tuple(info.values[i] for i in on_front)
+    marked = info.front if chosen is None else tuple(one for one in chosen if one in where)
+    spots = [where[one] for one in marked]
+    apart = set(zip(x, y, strict=True)) != {(costs[i], info.values[i]) for i in spots}
+    dots = tuple(costs[i] for i in spots), tuple(info.values[i] for i in spots)
     layers = [
         Layer("dots", "dot", costs, info.values, "candidate", info.ids),
-        Layer("line", "front", x, y, "Pareto front"),
-        Layer("dots", "front", x, y, "", info.front),
+        Layer("line", "front", x, y, "front of these two" if apart else "Pareto front"),
+        Layer("dots", "front", *dots, "on the run's front" if apart else "", marked),
     ]
     if best is not None:
         layers.append(Layer("ring", "best", (costs[best],), (info.values[best],), "best"))
     label = COUNT_NAMES.get(info.count, info.count)
-    words = f"{measure.name} against {label} for {len(costs)} candidates, {len(x)} of them on the Pareto front"
+    words = f"{measure.name} against {label} for {len(costs)} candidates, {len(marked)} of them on the Pareto front"
     lines = tuple(
         (end, f"{side} {format_quantity(end)}")
         for end, side in ((info.least, "at least"), (info.most, "limit"))
         if end is not None
     )
     scale = scale_for(info.values, measure)
-    return Chart(name, words, label, value_label(measure), "quantity", tuple(layers), scale, lines)
+    if info.against.cost:
+        return Chart(name, words, label, value_label(measure), "quantity", tuple(layers), scale, lines)
+    log = scale_for(info.costs, info.against).log
+    label = value_label(info.against)
+    return Chart(name, words, label, value_label(measure), "score", tuple(layers), scale, lines, log)
 
 
 def value_label(measure: Measure) -> str:
@@ -152,19 +167,20 @@ def scale_for(values: Sequence[float], measure: Measure) -> Scale:
     The good side is never cut. Cut points are counted, so that the page can say so.
     """
     if len(values) < 2:
-        return Scale()
+        return Scale(quantity=measure.cost)
     log = min(values) > 0 and max(values) / min(values) > 1e3
     warp: Callable[[float], float] = math.log10 if log else float
     merits = sorted(measure.sign * warp(v) for v in values)
     worst, top = merits[0], merits[-1]
     low = merits[max(1, len(merits) // 20)]  # at most one in twenty is left out, or a single one of a few
     if len(merits) < FEW or low == top or top - worst < 3 * (top - low):
-        return Scale(log)
+        return Scale(log, quantity=measure.cost)
     edge = low - 0.15 * (top - low)
     bound = measure.sign * edge
     end = 10.0**bound if log else bound
     hidden = sum(m < edge for m in merits)
-    return Scale(log, end, None, hidden) if measure.sign > 0 else Scale(log, None, end, hidden)
+    low_end, high_end = (end, None) if measure.sign > 0 else (None, end)
+    return Scale(log, low_end, high_end, hidden, measure.cost)
 
 
 def value_axis(values: Sequence[float], measure: Measure) -> tuple[tuple[float, ...], Measure, Scale]:
@@ -241,13 +257,19 @@ def _frame(axes: Axes, chart: Chart, colours: Mapping[str, str]) -> None:
     axes.xaxis.set_major_formatter(
         FuncFormatter(lambda v, _: format_quantity(v) if chart.x_unit == "quantity" else f"{v:g}")
     )
-    if chart.scale.log:
-        axes.set_yscale("log")
-        axes.yaxis.set_major_locator(LogLocator(numticks=6))
-        axes.yaxis.set_major_formatter(FuncFormatter(lambda v, _: _power(v)))
-        axes.yaxis.set_minor_formatter(NullFormatter())
-    else:
+    for log, rescale, axis in (
+        (chart.x_log, axes.set_xscale, axes.xaxis),
+        (chart.scale.log, axes.set_yscale, axes.yaxis),
+    ):
+        if log:
+            rescale("log")
+            axis.set_major_locator(LogLocator(numticks=6))
+            axis.set_major_formatter(FuncFormatter(lambda v, _: _power(v)))
+            axis.set_minor_formatter(NullFormatter())
+    if not chart.scale.log:
         axes.yaxis.set_major_locator(MaxNLocator(6, steps=[1, 2, 2.5, 5, 10]))
+        if chart.scale.quantity:
+            axes.yaxis.set_major_formatter(FuncFormatter(lambda v, _: format_quantity(v)))
     if chart.scale.low is not None:
         axes.set_ylim(bottom=chart.scale.low)
     if chart.scale.high is not None:

@@ -22,16 +22,18 @@ from foresee.quantities import format_quantity, format_seconds
 from foresee.report.commands import commands
 from foresee.report.figures import COUNT_NAMES, Chart, progress_chart, to_svg, tradeoff_chart
 from foresee.report.graphs import Cells, draw, is_nothing, load_cells, operations
-from foresee.report.info import Entry, Info, Tradeoff, summarise
+from foresee.report.info import Entry, Info, Measure, Tradeoff, summarise
 from foresee.report.intervals import in_words
-from foresee.runs.record import Record
+from foresee.runs.record import Record, ScoreRow
 from foresee.spaces.base import Space
 
 if TYPE_CHECKING:
     from jinja2 import Environment
 
-#: rows of the table, and pictures beside that of the best
+#: rows of the table (as many again may be of the front), and pictures beside that of the best
 TABLE, RUNNERS_UP = 20, 4
+#: a score made from more parts than this has them folded away
+FEW_PARTS = 8
 #: characters of an architecture under the pointer
 LINE = 300
 #: cells with more nodes than this take the whole width of the page
@@ -72,16 +74,18 @@ def render(record: Record, folder: str | Path | None = None, space: Space[Any] |
         space: the run's space where it is not a registered one, for drawing its cells.
     """
     info = summarise(record)
-    top = info.entries[:TABLE]
+    top = table_of(info)
     cells = load_cells(record.settings, [e.architecture for e in top], space)
     return page(
         "report.html",
         title=info.title or " · ".join(text for _, text in info.asked[:3]) or "run",
         info=info,
         top=top,
-        meters=[
-            Meter(COUNT_NAMES.get(t.count, t.count), info.entries[0].counts[t.count], t.most) for t in _counted(info)
-        ],
+        best_many=min(len(info.entries), TABLE),
+        meters=_meters(info),
+        made_from=_made_from(info),
+        few_parts=FEW_PARTS,
+        repeats=_repeats(info),
         lines=commands(record, info.best.architecture if info.best else None, folder),
         progress=_progress(info),
         tradeoffs=[_tradeoff(info, t) for t in info.tradeoffs],
@@ -128,7 +132,7 @@ def _environment() -> Environment:
         lstrip_blocks=True,
     )
     made.filters.update(quantity=format_quantity, seconds=format_seconds, number=number, date=date, ops=ops)
-    made.filters["estimate"] = in_words
+    made.filters.update(estimate=in_words, shown=shown, spread=spread_text, numbers=_named)
     made.tests.update(nothing=is_nothing, finite=math.isfinite)
     made.globals["count_names"] = COUNT_NAMES
     return made
@@ -173,15 +177,17 @@ def distinct(entries: Sequence[Entry], many: int) -> list[Entry]:
 
 def hover(entries: Sequence[Entry]) -> dict[str, list[str]]:
     """What the page says of the dot under the pointer: by id, the architecture and its numbers."""
-    return {
-        str(e.id): [
-            shortened(e.architecture),
-            " · ".join(
-                [number(e.value), *(f"{format_quantity(v)} {COUNT_NAMES.get(k, k)}" for k, v in e.counts.items())]
-            ),
-        ]
-        for e in entries
-    }
+    return {str(e.id): [shortened(e.architecture), " · ".join(_numbers(e))] for e in entries}
+
+
+def _numbers(entry: Entry) -> list[str]:
+    first = next(iter(entry.objectives), "")
+    further = [(name, value) for name, value in list(entry.objectives.items())[1:] if name not in entry.counts]
+    return [
+        *([] if first in entry.counts else [number(entry.value)]),
+        *(f"{name} {number(value)}" for name, value in further),
+        *(f"{format_quantity(value)} {COUNT_NAMES.get(name, name)}" for name, value in entry.counts.items()),
+    ]
 
 
 def shortened(architecture: str) -> str:
@@ -213,11 +219,23 @@ def _progress(info: Info) -> list[Drawing]:
 
 def _tradeoff(info: Info, one: Tradeoff) -> Drawing:
     label = COUNT_NAMES.get(one.count, one.count)
-    note = f"{len(one.front)} on the front: nothing with as few {label} scores as well."
+    first, several = COUNT_NAMES.get(info.measure.name, info.measure.name), len(info.objectives)
+    of_the_run = several > 1 and one.against == info.objectives[1]
+    if of_the_run:
+        note = f"{len(info.front)} on the front of {first} and {label}: no other is as good in both and better in one."
+        if several > 2:
+            note = f"{len(info.front)} on the run's front of {several} objectives; the line is that of these two alone."
+    elif several > 1:
+        note = f"{len(one.front)} on the front of {first} and {label}, which is not what the run followed."
+    else:
+        as_well = f"has as few {first}" if info.measure.cost else "scores as well"
+        note = f"{len(one.front)} on the front: nothing with as few {label} {as_well}."
     if one.correlation is not None:
         signed = f"{one.correlation:+.2f}".replace("-", "−")
-        note += f" Rank correlation of score and {label}: {signed} (n = {len(one.ids)})."
-    return drawing(f"Against {label}", tradeoff_chart(f"against-{one.count}", one, info.measure), note)
+        what = first if info.measure.cost or several > 1 else "score"
+        note += f" Rank correlation of {what} and {label}: {signed} (n = {len(one.ids)})."
+    chart = tradeoff_chart(f"against-{one.count}", one, info.measure, info.front if of_the_run else None)
+    return drawing(f"{first} against {label}" if several > 1 else f"Against {label}", chart, note)
 
 
 def drawing(heading: str, chart: Chart, note: str = "") -> Drawing:
@@ -227,9 +245,42 @@ def drawing(heading: str, chart: Chart, note: str = "") -> Drawing:
     return Drawing(heading, to_svg(chart), note.strip(), chart)
 
 
-def _counted(info: Info) -> list[Tradeoff]:
-    """Counts that the best candidate has."""
-    return [t for t in info.tradeoffs if info.best is not None and t.count in info.best.counts]
+def table_of(info: Info) -> list[Entry]:
+    """The best, and of a run that follows several objectives those on its front that are not among them."""
+    on_front = set(info.front)
+    rest = [entry for entry in info.entries[TABLE:] if entry.id in on_front]
+    return [*info.entries[:TABLE], *rest[:TABLE]]
+
+
+def _meters(info: Info) -> list[Meter]:
+    """The costs of the best candidate, but not the one that ranks: that one is shown above them."""
+    best, counted = info.best, [one for one in info.tradeoffs if one.against.cost]
+    if best is None:
+        return []
+    return [
+        Meter(COUNT_NAMES.get(t.count, t.count), best.counts[t.count], t.most)
+        for t in counted
+        if t.count in best.counts
+    ]
+
+
+def _made_from(info: Info) -> list[ScoreRow]:
+    """Scores of the best candidate that know their parts, in the order of the table."""
+    if info.best is None:
+        return []
+    names = dict.fromkeys([*(one.name for one in info.objectives), *info.others])
+    rows = (info.best.scores.get(name) for name in names)
+    return [row for row in rows if row is not None and row.value is not None and row.parts]
+
+
+def _named(values: Mapping[str, float]) -> list[tuple[str, str]]:
+    return [(name, number(value)) for name, value in values.items()]
+
+
+def _repeats(info: Info) -> int:
+    """Draws behind the spreads that are shown; 0 where there is no spread."""
+    rows = (row for entry in info.entries for row in entry.scores.values())
+    return max((row.repeats for row in rows if row.spread is not None), default=0)
 
 
 # -- numbers for people ---------------------------------------------------------------------------------------------------
@@ -240,6 +291,24 @@ def number(value: float | None) -> str:
     ('0.123457', '3.2e+45', '–')
     """
     return "–" if value is None or not math.isfinite(value) else f"{value:.6g}"
+
+
+def shown(value: float | None, measure: Measure) -> str:
+    """A value of what was followed: costs as quantities, anything else as a score.
+
+    >>> shown(559386.0, Measure("params", "lower", cost=True)), shown(0.25, Measure("dextr"))
+    ('559 k', '0.25')
+    """
+    return format_quantity(value) if measure.cost and value is not None else number(value)
+
+
+def spread_text(spread: float | None) -> str:
+    """What follows a value that was drawn several times; nothing where there is no spread.
+
+    >>> spread_text(0.08953), spread_text(None)
+    (' ± 0.09', '')
+    """
+    return "" if spread is None or not math.isfinite(spread) else f" ± {number(float(f'{spread:.2g}'))}"
 
 
 def date(seconds: float) -> str:

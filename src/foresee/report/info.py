@@ -4,31 +4,28 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from foresee.report.asked import asked, bounds, flatten, proxy_names, read_limits, whole
 from foresee.report.curves import improvements, rank_correlation
+from foresee.report.outcomes import OUTCOMES, Problem, outcome, problems, steps_in_words, working_time
 from foresee.runs.record import CandidateRow, Record, ScoreRow
 from foresee.statistics import front
-
-#: more time than this (seconds) without scoring is a pause of the run, not work
-PAUSE = 60.0
-#: outcomes of a candidate in the order in which they are shown
-OUTCOMES = ("scored", "no score", "failed", "waiting")
 
 
 @dataclass(frozen=True)
 class Measure:
-    """The number by which candidates are compared, and which way is better.
+    """A number by which candidates are compared, and which way is better.
 
-    It is the proxy that steered the search, shown with its own value; where no single proxy did (a combination), it is
-    the merit that the searcher was told.
+    It is what the search followed, a proxy or a cost (params), shown with its own value; where no single proxy did (a
+    combination), it is the merit that the searcher was told.
     """
 
     name: str
     direction: str = "higher"
     combined: bool = False
+    cost: bool = False
 
     @property
     def sign(self) -> float:
@@ -38,7 +35,10 @@ class Measure:
 
 @dataclass(frozen=True)
 class Entry:
-    """A scored candidate: its rank (1 is the best), what it scored, what it costs, when it was found."""
+    """A scored candidate: its rank (1 is the best), what it scored, what it costs, when it was found.
+
+    `value` is that of the first objective; `objectives` holds all of them, in their order.
+    """
 
     rank: int
     id: int
@@ -51,6 +51,12 @@ class Entry:
     elapsed: float
     parent: int | None
     scores: Mapping[str, ScoreRow]
+    objectives: Mapping[str, float]
+
+    def spread(self, measure: Measure) -> float | None:
+        """How much the value varied over the draws; None where there was one draw, or it is a cost."""
+        row = None if measure.cost else self.scores.get(measure.name)
+        return None if row is None or row.value is None else row.spread
 
 
 @dataclass(frozen=True)
@@ -74,12 +80,13 @@ class Progress:
 
 @dataclass(frozen=True)
 class Tradeoff:
-    """Value against one count, the limits on it, and the front: the ids that nothing cheaper equals or beats.
+    """Value against a count or a further objective, the limits on it, and the front of the two: the ids nothing beats.
 
-    `correlation` is Spearman's between value and count over the scored candidates, None where it does not exist.
+    Of candidates that are equal in both, the front names the first. `correlation` is Spearman's between the two over the
+    scored candidates, None where it does not exist.
     """
 
-    count: str
+    against: Measure
     ids: tuple[int, ...]
     costs: tuple[float, ...]
     values: tuple[float, ...]
@@ -88,27 +95,29 @@ class Tradeoff:
     most: float | None
     correlation: float | None
 
-
-@dataclass(frozen=True)
-class Problem:
-    """One reason why candidates have no score: how many it hit, and the first of them."""
-
-    what: str
-    reason: str
-    count: int
-    ids: tuple[int, ...]
+    @property
+    def count(self) -> str:
+        """What the value is held against, by name."""
+        return self.against.name
 
 
 @dataclass(frozen=True)
 class Info:
-    """All that a report of one run shows."""
+    """All that a report of one run shows.
+
+    `objectives` is what the run followed, the first of them `measure`; `front` are the ids that no other beats in all of
+    them, empty where there is one; `tradeoffs` begin with the first two objectives where there are several.
+    """
 
     title: str
     status: str
     created: float
     measure: Measure
+    objectives: tuple[Measure, ...]
+    front: tuple[int, ...]
     others: tuple[str, ...]
     asked: tuple[tuple[str, str], ...]
+    steps: str
     wanted: int | None
     total: int
     outcomes: Mapping[str, int]
@@ -128,13 +137,20 @@ class Info:
         """The best candidate, None where nothing was scored."""
         return self.entries[0] if self.entries else None
 
+    @property
+    def counts(self) -> tuple[str, ...]:
+        """What is known of the cost of candidates, beside the costs that are objectives."""
+        sought = {one.name for one in self.objectives if one.cost}
+        return tuple(name for name in _count_names(self.entries) if name not in sought)
+
 
 def summarise(record: Record) -> Info:
     """Everything there is to say about a record; works for empty, running, interrupted and failed runs."""
-    measure = steering(record)
+    objectives = followed(record)
+    measure = objectives[0]
     clock = working_time(record.candidates)
     ranked = sorted((c for c in record.candidates if outcome(c) == "scored"), key=lambda c: (-_merit(c), c.id))
-    entries = tuple(_entry(rank, c, measure, clock) for rank, c in enumerate(ranked, 1))
+    entries = tuple(_entry(rank, c, objectives, clock) for rank, c in enumerate(ranked, 1))
     in_order = sorted(entries, key=lambda e: e.id)
     tally = Counter(outcome(c) for c in record.candidates)
     limits = read_limits(record.settings)
@@ -143,8 +159,11 @@ def summarise(record: Record) -> Info:
         status=record.status,
         created=record.created,
         measure=measure,
-        others=tuple(name for name in proxy_names(record) if name != measure.name),
+        objectives=objectives,
+        front=tuple(c.id for c in record.front if outcome(c) == "scored") if len(objectives) > 1 else (),
+        others=tuple(name for name in proxy_names(record) if name not in {o.name for o in objectives if not o.cost}),
         asked=asked(record, limits),
+        steps=steps_in_words(record),
         wanted=whole(record.settings.get("evaluations")),
         total=len(record.candidates),
         outcomes={name: tally[name] for name in OUTCOMES if tally[name]},
@@ -152,7 +171,7 @@ def summarise(record: Record) -> Info:
         entries=entries,
         by_candidate=_progress("candidates", in_order, [float(e.id) for e in in_order], measure),
         by_seconds=_by_seconds(in_order, measure),
-        tradeoffs=tuple(tradeoff(in_order, name, measure, limits) for name in _count_names(entries)),
+        tradeoffs=tuple(tradeoff(in_order, one, measure, limits) for one in _worth_a_figure(entries, objectives)),
         problems=problems(record.candidates),
         limits=limits,
         exhausted=any(event.kind == "exhausted" for event in record.events),
@@ -162,16 +181,24 @@ def summarise(record: Record) -> Info:
 
 
 # -- candidates -----------------------------------------------------------------------------------------------------------
-def outcome(candidate: CandidateRow) -> str:
-    """One of `OUTCOMES`: a candidate counts as scored only with a finite merit."""
-    if candidate.status == "failed":
-        return "failed"
-    if candidate.merit is not None and math.isfinite(candidate.merit):
-        return "scored"
-    return "waiting" if candidate.status == "asked" else "no score"
+def followed(record: Record) -> tuple[Measure, ...]:
+    """What the run followed, the one that ranks first: its objectives; the steering proxy where it names none."""
+    if not record.objectives:
+        return (_guessed(record),)
+    counted = {name for c in record.candidates for name in c.counts}
+    return tuple(
+        # a proxy may have the name of a cost, but not with less as the better
+        Measure(one.name, one.direction, cost=one.direction == "lower" and one.name in counted)
+        for one in record.objectives
+    )
 
 
 def steering(record: Record) -> Measure:
+    """What ranks the candidates: the first of what the run followed."""
+    return followed(record)[0]
+
+
+def _guessed(record: Record) -> Measure:
     """The proxy whose value, turned so that more is better, is the merit of every scored candidate."""
     scored = [c for c in record.candidates if outcome(c) == "scored"]
     names = proxy_names(record)
@@ -188,64 +215,47 @@ def steering(record: Record) -> Measure:
     return Measure("merit", combined=len(names) > 1)
 
 
-def working_time(candidates: Iterable[CandidateRow]) -> dict[int, float]:
-    """Seconds of work after which each candidate was finished, by id.
-
-    Wall-clock time from the first start, less the pauses of a run that was stopped and resumed: between two finishes
-    there is the time of scoring and little else. Candidates without times are left out.
-    """
-    timed = sorted((c.finished, c.id, c) for c in candidates if 0 < c.started <= c.finished)
-    before = min((c.started for _, _, c in timed), default=0.0)
-    clock: dict[int, float] = {}
-    worked = 0.0
-    for finished, name, c in timed:
-        step = finished - before
-        worked += step if step <= c.seconds + PAUSE else c.seconds
-        clock[name], before = worked, finished
-    return clock
-
-
-def problems(candidates: Iterable[CandidateRow]) -> tuple[Problem, ...]:
-    """Reasons for missing scores, the most frequent first. A proxy that failed beside one that worked is named too."""
-    hit: dict[tuple[str, str], list[int]] = {}
-    for c in candidates:
-        bad = [(f"{row.proxy}: {row.status}", row.reason) for row in c.scores.values() if row.status != "ok"]
-        if outcome(c) in ("failed", "no score") and not bad:
-            bad.append((outcome(c), c.reason))
-        for key in bad:
-            hit.setdefault(key, []).append(c.id)
-    found = (Problem(what, reason, len(ids), tuple(ids[:5])) for (what, reason), ids in hit.items())
-    return tuple(sorted(found, key=lambda p: (-p.count, p.ids)))
-
-
 # -- curves and fronts ----------------------------------------------------------------------------------------------------
 def tradeoff(
-    entries: Sequence[Entry], count: str, measure: Measure, limits: Mapping[str, Mapping[str, float]]
+    entries: Sequence[Entry], against: Measure, measure: Measure, limits: Mapping[str, Mapping[str, float]]
 ) -> Tradeoff:
-    """Value against `count` for the entries that have it."""
-    known = [e for e in entries if count in e.counts]
-    costs = [e.counts[count] for e in known]
-    values = [e.value for e in known]
-    best = front([(e.counts[count], e.merit) for e in known], ("lower", "higher"), distinct=True)
-    least, most = bounds(count, limits)
+    """Value against a count or another objective for the entries that have it."""
+    name = against.name
+    known = [(e, e.counts[name] if against.cost else e.objectives[name]) for e in entries if _has(e, against)]
+    costs = [float(cost) for _, cost in known]
+    values = [e.value for e, _ in known]
+    best = front([(cost, e.merit) for e, cost in known], (against.direction, "higher"), distinct=True)
+    least, most = bounds(name, limits) if against.cost else (None, None)
     return Tradeoff(
-        count=count,
-        ids=tuple(e.id for e in known),
+        against=against,
+        ids=tuple(e.id for e, _ in known),
         costs=tuple(costs),
         values=tuple(values),
-        front=tuple(known[i].id for i in best),
+        front=tuple(known[i][0].id for i in best),
         least=least,
         most=most,
         correlation=rank_correlation(values, costs),
     )
 
 
+def _has(entry: Entry, against: Measure) -> bool:
+    return against.name in entry.counts if against.cost else math.isfinite(entry.objectives.get(against.name, math.nan))
+
+
+def _worth_a_figure(entries: Sequence[Entry], objectives: Sequence[Measure]) -> list[Measure]:
+    """What the value is held against: the second objective, then the costs."""
+    costs = [Measure(name, "lower", cost=True) for name in _count_names(entries)]
+    found = [*objectives[1:2], *costs] if entries else []
+    return [one for one in dict.fromkeys(found) if one != objectives[0]]
+
+
 # -- small things ---------------------------------------------------------------------------------------------------------
-def _entry(rank: int, c: CandidateRow, measure: Measure, clock: Mapping[int, float]) -> Entry:
+def _entry(rank: int, c: CandidateRow, objectives: Sequence[Measure], clock: Mapping[int, float]) -> Entry:
     merit = _merit(c)
+    known = {one.name: c.objectives[one.name] for one in objectives if one.name in c.objectives}
     return Entry(
-        rank, c.id, c.architecture, c.identity, merit * measure.sign, merit, c.counts, c.seconds,
-        clock.get(c.id, math.nan), c.parent, c.scores,
+        rank, c.id, c.architecture, c.identity, merit * objectives[0].sign, merit, c.counts, c.seconds,
+        clock.get(c.id, math.nan), c.parent, c.scores, known,
     )  # fmt: skip
 
 

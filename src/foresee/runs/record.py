@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from foresee.errors import InputError
+from foresee.statistics import front
 
 
 @dataclass(frozen=True)
@@ -127,27 +128,18 @@ class Record:
     def front(self) -> tuple[CandidateRow, ...]:
         """Candidates that no other beats (as good in every objective and better in one), in order of their id.
 
-        For one objective these are the best ones; where the run names no objective, its merit is the one.
+        For one objective these are the best ones; where the run names no objective, its merit is the one. A candidate that
+        lacks an objective, or is NaN in one, is left out.
         """
-        if not self.objectives:
-            return front((c, (_merit(c),)) for c in self.scored)
-        return front(
-            (c, tuple(one.merit(c.objectives[one.name]) for one in self.objectives))
-            for c in self.candidates
-            if all(one.name in c.objectives for one in self.objectives)
-        )
-
-
-# `statistics/fronts.py` will hold this for all rooms.
-def front(merits: Iterable[tuple[CandidateRow, tuple[float, ...]]]) -> tuple[CandidateRow, ...]:
-    """The candidates whose merits no other's beat, in order of their id; one with a NaN among its merits is left out."""
-    kept: list[tuple[CandidateRow, tuple[float, ...]]] = []
-    # From the greatest down: none is beaten by one that comes later, and who is beaten is beaten by one that was kept.
-    there = [pair for pair in merits if not any(math.isnan(merit) for merit in pair[1])]
-    for candidate, own in sorted(there, key=lambda pair: pair[1], reverse=True):
-        if not any(other != own and all(o >= m for o, m in zip(other, own, strict=True)) for _, other in kept):
-            kept.append((candidate, own))
-    return tuple(sorted((candidate for candidate, _ in kept), key=lambda c: c.id))
+        if self.objectives:
+            names = [one.name for one in self.objectives]
+            points = [(c, [c.objectives.get(name, math.nan) for name in names]) for c in self.candidates]
+        else:
+            points = [(c, [_merit(c)]) for c in self.scored]
+        there = [(c, point) for c, point in points if not any(map(math.isnan, point))]
+        directions = [one.direction for one in self.objectives] or ["higher"]
+        chosen = (there[place][0] for place in front([point for _, point in there], directions))
+        return tuple(sorted(chosen, key=lambda c: c.id))
 
 
 def _merit(candidate: CandidateRow) -> float:

@@ -1,0 +1,91 @@
+"""What became of a run's candidates, how long the work took, and in which steps the searcher worked."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from foresee.quantities import format_seconds
+from foresee.runs.record import CandidateRow, Record
+
+#: more time than this (seconds) without scoring is a pause of the run, not work
+PAUSE = 60.0
+#: outcomes of a candidate in the order in which they are shown
+OUTCOMES = ("scored", "no score", "failed", "waiting")
+
+
+@dataclass(frozen=True)
+class Problem:
+    """One reason why candidates have no score: how many it hit, and the first of them."""
+
+    what: str
+    reason: str
+    count: int
+    ids: tuple[int, ...]
+
+
+def outcome(candidate: CandidateRow) -> str:
+    """One of `OUTCOMES`: a candidate counts as scored only with a finite merit."""
+    if candidate.status == "failed":
+        return "failed"
+    if candidate.merit is not None and math.isfinite(candidate.merit):
+        return "scored"
+    return "waiting" if candidate.status == "asked" else "no score"
+
+
+def working_time(candidates: Iterable[CandidateRow]) -> dict[int, float]:
+    """Seconds of work after which each candidate was finished, by id.
+
+    Wall-clock time from the first start, less the pauses of a run that was stopped and resumed: between two finishes
+    there is the time of scoring and little else. Candidates without times are left out.
+    """
+    timed = sorted((c.finished, c.id, c) for c in candidates if 0 < c.started <= c.finished)
+    before = min((c.started for _, _, c in timed), default=0.0)
+    clock: dict[int, float] = {}
+    worked = 0.0
+    for finished, name, c in timed:
+        step = finished - before
+        worked += step if step <= c.seconds + PAUSE else c.seconds
+        clock[name], before = worked, finished
+    return clock
+
+
+def problems(candidates: Iterable[CandidateRow]) -> tuple[Problem, ...]:
+    """Reasons for missing scores, the most frequent first. A proxy that failed beside one that worked is named too."""
+    hit: dict[tuple[str, str], list[int]] = {}
+    for c in candidates:
+        bad = [(f"{row.proxy}: {row.status}", row.reason) for row in c.scores.values() if row.status != "ok"]
+        if outcome(c) in ("failed", "no score") and not bad:
+            bad.append((outcome(c), c.reason))
+        for key in bad:
+            hit.setdefault(key, []).append(c.id)
+    found = (Problem(what, reason, len(ids), tuple(ids[:5])) for (what, reason), ids in hit.items())
+    return tuple(sorted(found, key=lambda p: (-p.count, p.ids)))
+
+
+def steps_in_words(record: Record) -> str:
+    """The steps of a searcher that works in steps: how many, how long, how many of them came first; "" without any."""
+    steps = record.steps
+    if not steps:
+        return ""
+    kinds = Counter(step.kind for step in steps)
+    seconds = sum(step.seconds for step in steps)
+    words = " and ".join(_many(count, kind) for kind, count in kinds.items()) + f" in {format_seconds(seconds)}"
+    start = min((c.started for c in record.candidates if c.started > 0), default=None)
+    if start is None:
+        return words if record.candidates else f"{words}, and no candidate yet"
+    first = sum(step.time <= start for step in steps)
+    if first == len(steps):
+        return f"{words}, {'all ' if first > 1 else ''}before the first candidate"
+    return f"{words}, {first or 'none'} of them before the first candidate"
+
+
+def _many(count: int, word: str) -> str:
+    """Searchers name their steps in the plural.
+
+    >>> _many(3, "rounds"), _many(1, "rounds")
+    ('3 rounds', '1 round')
+    """
+    return f"{count} {word.removesuffix('s') if count == 1 else word}"
