@@ -6,10 +6,10 @@ import foresee as fs
 from foresee.proxies import Needs, Probe
 
 
-@fs.proxy("logit_spread", needs=Needs(batch=16), paper="this example", cost="1 forward")
+@fs.proxy("logit_spread", needs=Needs(batch=16, looks=("batch.outputs",)), paper="this example", cost="1 forward")
 def logit_spread(probe: Probe) -> torch.Tensor:
     """Standard deviation of the logits over samples: a network that says the same of everything foresees nothing."""
-    return probe.logits.std(0).mean()
+    return probe.batch.outputs.std(0).mean()
 
 
 def main() -> None:

@@ -17,6 +17,7 @@ def test_example_runs(script, tmp_path):
     done = subprocess.run([sys.executable, str(script)], cwd=tmp_path, capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr
     assert done.stdout.strip()
+    assert "failed (" not in done.stdout, done.stdout  # a score that is a status is no example
 
 
 def test_the_quick_start_of_the_readme_runs(tmp_path):
