@@ -9,12 +9,13 @@
 
 from __future__ import annotations
 
+import copy
 import functools
 import inspect
 from collections.abc import Callable
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Annotated, Any, get_type_hints
+from typing import Annotated, Any, ClassVar, get_type_hints
 
 import typer
 
@@ -24,12 +25,16 @@ from foresee.task import parse_shape
 
 
 class Group:
-    """Base of all groups: dataclasses whose annotated fields are options."""
+    """Base of all groups: dataclasses whose annotated fields are options, shown under the heading `panel`."""
+
+    panel: ClassVar[str] = ""
 
 
 @dataclass
 class LookOptions(Group):
     """How networks are looked at, whatever is asked of them."""
+
+    panel = "How networks are looked at"
 
     data: Annotated[str | None, typer.Option(help="digits, synthetic, a .npz file, an image folder, CIFAR files")] = (
         None
@@ -84,6 +89,8 @@ class ScoringOptions(LookOptions):
 class WorkOptions(Group):
     """Who works, and how it is watched; nothing here changes a result."""
 
+    panel = "Who works"
+
     engine: Annotated[str, typer.Option(help="where the work is done (`foresee engines`); the result is the same")] = (
         "processes"
     )
@@ -94,6 +101,8 @@ class WorkOptions(Group):
 @dataclass
 class CacheOptions(Group):
     """Where scores are kept."""
+
+    panel = "Who works"
 
     cache: Annotated[
         Path | None,
@@ -110,10 +119,10 @@ def grouped(command: Callable[..., None]) -> Callable[..., None]:
         kind = hints[name]
         if isinstance(kind, type) and issubclass(kind, Group):
             groups[name] = kind
-            inner = get_type_hints(kind, include_extras=True)
-            plain += [_parameter(one.name, one.default, inner[one.name]) for one in fields(kind)]  # type: ignore[arg-type]
         else:
             plain.append(_parameter(name, parameter.default, hints[name]))
+    for kind in groups.values():
+        plain += _options(kind)
 
     @functools.wraps(command)
     def called(**given: Any) -> None:
@@ -123,6 +132,18 @@ def grouped(command: Callable[..., None]) -> Callable[..., None]:
     called.__signature__ = inspect.Signature(plain)  # type: ignore[attr-defined]
     called.__annotations__ = {one.name: one.annotation for one in plain}
     return called
+
+
+def _options(kind: type[Any]) -> list[inspect.Parameter]:
+    """The options of a group under its heading: those it adds itself before those it has from another."""
+    hints = get_type_hints(kind, include_extras=True)
+    found = sorted(fields(kind), key=lambda one: one.name not in vars(kind).get("__annotations__", {}))
+    made = []
+    for one in found:
+        option = copy.copy(hints[one.name].__metadata__[0])
+        option.rich_help_panel = kind.panel or None
+        made.append(_parameter(one.name, one.default, Annotated[hints[one.name].__origin__, option]))
+    return made
 
 
 def _parameter(name: str, default: Any, annotation: Any) -> inspect.Parameter:

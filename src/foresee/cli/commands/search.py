@@ -21,6 +21,8 @@ from foresee.quantities import format_quantity
 class LimitOptions(Group):
     """What a network may cost."""
 
+    panel = "Limits"
+
     max_params: Annotated[str | None, typer.Option(help="such as 600k or 1.5M")] = None
     min_params: Annotated[str | None, typer.Option(help="such as 100k")] = None
     max_macs: Annotated[str | None, typer.Option(help="such as 100M")] = None
