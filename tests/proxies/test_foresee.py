@@ -72,7 +72,7 @@ def test_it_is_the_default_of_score_rank_and_search():
     nets = {"one": nn.Conv2d(3, 4, 3), "two": nn.Sequential(nn.Conv2d(3, 4, 3), nn.ReLU(), nn.Conv2d(4, 4, 3))}
     assert score(nets["one"], x).proxy == "foresee"
     assert list(fs.rank(nets, x).scores["one"]) == ["foresee"]
-    assert fs.searchers.SearchSettings(space="nasbench201").proxies == ("foresee",)
+    assert fs.searchers.SearchSettings(space="nasbench201").scoring.proxies == ("foresee",)
 
 
 def test_labels_and_the_network_are_left_alone():

@@ -12,7 +12,7 @@ from __future__ import annotations
 import copy
 import functools
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, get_type_hints
@@ -80,9 +80,10 @@ class ScoringOptions(LookOptions):
         """The `--set` options by whom they are for."""
         return sort_settings(self.set_ or [], space=space, searcher=searcher, proxies=proxies)
 
-    def settings(self, **defaults: Any) -> ScoringSettings:
-        """The settings: what was said, on top of a command's own defaults."""
-        return ScoringSettings.from_json({**defaults, **self.said()}, where="options")
+    def settings(self, proxies: Sequence[str] = (), **defaults: Any) -> ScoringSettings:
+        """The settings: what was said, on top of a command's own defaults; `proxies` are those said, as a command read them."""
+        read = {"proxies": list(proxies)} if proxies else {}
+        return ScoringSettings.from_json({**defaults, **self.said(), **read}, where="options")
 
 
 @dataclass

@@ -64,7 +64,7 @@ def bench(
             found = run_bench(
                 known,
                 target,
-                replace(scoring.settings(proxy_settings=said.proxies), proxies=tuple(names)),
+                scoring.settings(names, proxy_settings=said.proxies),
                 sample=sample or None,
                 space=None if space is None else tidy(space),
                 space_settings=said.space,

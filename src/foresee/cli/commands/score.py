@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import json
 from contextlib import nullcontext
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from typing import Annotated, Any
 
 import typer
@@ -45,7 +45,7 @@ def score(
     said = scoring.sorted(space, proxies=names)
     factory, text = _network_of(space, architecture, said.space)
     defaults = {"data": "digits" if factory is None else "synthetic", "proxy_settings": said.proxies}
-    settings = replace(scoring.settings(**defaults), proxies=tuple(names))
+    settings = scoring.settings(names, **defaults)
     scorer = Scorer(space, settings, space_settings=said.space)
     if factory is None:
         candidate = scorer.candidate(text)

@@ -72,7 +72,9 @@ def survey(probe: Subject) -> Survey:
 
     def count() -> Survey:
         # A batch without labels: what needs none must not touch them.
-        few = Subject(probe.network, probe.data[0].first(2), seed=probe.seed)
+        batch = probe.data[0]
+        two = batch.rebuilt((part[:2] for part in batch.parts), labels=None)  # labels are not touched without need
+        few = Subject(probe.network, two, seed=probe.seed)
         seen, kept = Survey(len(few.data[0])), dict[int, int]()
         own = {p.untyped_storage().data_ptr() for p in probe.network.parameters()}
 
