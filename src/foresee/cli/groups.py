@@ -81,7 +81,7 @@ class ScoringOptions(LookOptions):
         return sort_settings(self.set_ or [], space=space, searcher=searcher, proxies=proxies)
 
     def settings(self, proxies: Sequence[str] = (), **defaults: Any) -> ScoringSettings:
-        """The settings: what was said, on top of a command's own defaults; `proxies` are those said, as a command read them."""
+        """The settings: what was said, on top of a command's own defaults; `proxies` as the command read them."""
         read = {"proxies": list(proxies)} if proxies else {}
         return ScoringSettings.from_json({**defaults, **self.said(), **read}, where="options")
 

@@ -70,7 +70,7 @@ def calibrate(
     from foresee.report.calibrate import write
 
     given = replace(load(table, space=space), source=str(table))
-    names, beside = scoring.proxy or list(PROXIES), untrained or UNTRAINED
+    names, beside = list(dict.fromkeys(scoring.proxy or PROXIES)), untrained or UNTRAINED
     said = scoring.sorted(given.space, proxies=[*names, beside])
     task = _task(scoring)
     settings = scoring.settings(proxies=names, proxy_settings=said.proxies)
