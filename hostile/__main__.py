@@ -1,7 +1,8 @@
 """`python -m hostile`, or `make hostile`: the campaign, as the environment says.
 
 HOSTILE_MINUTES (60) is how long, HOSTILE_SEED (0) decides everything drawn, HOSTILE_KINDS ("kills texts"; all) says which,
-HOSTILE_WORKERS (2) how many cases at a time. The exit code is 1 where a promise broke, and 0 where all held.
+HOSTILE_WORKERS (2) how many cases at a time, HOSTILE_CASES (no bound) how many of each kind at most. The exit code is 1 where
+a promise broke, and 0 where all held.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ def main() -> int:
     try:
         minutes, seed = _number("HOSTILE_MINUTES", 60.0), int(_number("HOSTILE_SEED", 0))
         workers = int(_number("HOSTILE_WORKERS", 2))
+        most = int(_number("HOSTILE_CASES", 0)) or None
         chosen = os.environ.get("HOSTILE_KINDS", "").replace(",", " ").split() or names()
         kinds = [load(name) for name in chosen]
     except InputError as error:
@@ -32,7 +34,9 @@ def main() -> int:
     failures = Failures(ROOT / "runs" / "hostile")
     say = partial(print, flush=True)
     say(f"{len(kinds)} kinds for {minutes:g} minutes, seed {seed}; what breaks goes to runs/hostile")
-    tallies = campaign.run(kinds, seconds=60 * minutes, seed=seed, failures=failures, say=say, workers=workers)
+    tallies = campaign.run(
+        kinds, seconds=60 * minutes, seed=seed, failures=failures, say=say, workers=workers, most=most
+    )
     say(campaign.summary(tallies))
     (failures.folder / "summary.md").write_text(campaign.table(tallies))
     return 1 if any(tally.broken for tally in tallies) else 0

@@ -46,15 +46,13 @@ class Said:
 
     def check(self, codes: Sequence[int] = CODES) -> Said:
         """What is promised of every call: a known code, no traceback, and one line where it was refused or stopped."""
-        where = f"foresee {shlex.join(self.argv)[:2000]!a} -> {self.code}"
-        assert "Traceback (most recent call last)" not in self.out + self.err, (
-            f"a traceback: {where}\n{self.err[-3000:]}"
-        )
-        assert self.code in codes, f"exit code {self.code}: {where}\n{self.err[-1000:]}"
-        assert self.interrupted or self.code != 130, f"nobody stopped it: {where}\n{self.err[-1000:]}"
+        where = f"foresee {shlex.join(self.argv)[:2000]!a}\n{self.err[-3000:]}"
+        assert "Traceback (most recent call last)" not in self.out + self.err, f"a traceback\n{where}"
+        assert self.code in codes, f"exit code {self.code}\n{where}"
+        assert self.interrupted or self.code != 130, f"130, and nobody stopped it\n{where}"
         helped = "Usage:" in self.err  # a command without arguments explains itself
         if self.code in (2, 130) and not helped:
-            assert len(self.lines) == 1, f"{len(self.lines)} lines instead of one: {where}\n{self.err[-2000:]}"
+            assert len(self.lines) == 1, f"{len(self.lines)} lines instead of one with exit code {self.code}\n{where}"
         return self
 
 
@@ -111,7 +109,7 @@ class Running:
             if not self._ends_within(POLITE):
                 processes.send(self.pid, signal.SIGKILL)
                 self._ends_within(POLITE)
-                raise AssertionError(f"Ctrl-C was not heard for {POLITE:g} s: foresee {shlex.join(self.argv)!a}")
+                raise AssertionError(f"Ctrl-C was not heard for {POLITE:g} s\nforesee {shlex.join(self.argv)[:2000]!a}")
         assert self._code is not None
         out, err = (path.read_text(errors="replace") for path in self._files)
         return Said(self.argv, self._code, out, err, self.interrupted)

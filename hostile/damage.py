@@ -84,12 +84,12 @@ def _truncate(rng: random.Random, valid: str) -> str:
 
 def _double(rng: random.Random, valid: str) -> str:
     start, end = _span(rng, len(valid), 40)
-    return valid[:end] + valid[start:end] * rng.choice([1, 1, 2, 20, 500]) + valid[end:]
+    return valid[:end] + valid[start:end] * int(rng.choice([1, 1, 2, 20, 500])) + valid[end:]
 
 
 def _insert(rng: random.Random, valid: str) -> str:
     place = rng.randrange(len(valid) + 1)
-    return valid[:place] + rng.choice([word(rng), rng.choice(_ALPHABET)]) + valid[place:]
+    return f"{valid[:place]}{rng.choice([word(rng), rng.choice(_ALPHABET)])}{valid[place:]}"
 
 
 def _replace(rng: random.Random, valid: str) -> str:

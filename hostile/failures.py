@@ -21,9 +21,8 @@ What was seen:
 """
 
 import sys
-from pathlib import Path
 
-sys.path[:0] = [str(Path(__file__).resolve().parents[{up}]), str(Path(__file__).resolve().parents[{up}] / "src")]
+sys.path[:0] = [{root!r}, {source!r}]
 
 from hostile.failures import repeat
 
@@ -47,7 +46,8 @@ class Failures:
                 name=case.name,
                 promise=_plain(case.kind.promise),
                 words=_plain(outcome.words),
-                up=len(self.folder.relative_to(ROOT).parts) if self.folder.is_relative_to(ROOT) else 0,
+                root=str(ROOT),
+                source=str(ROOT / "src"),
                 kind=case.kind.name,
                 seed=case.seed,
                 number=case.number,

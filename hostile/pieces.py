@@ -35,6 +35,12 @@ class Around(nn.Module):
         outputs = self.inner(*parts, **named)
         return outputs if self.after is None else self.after(self, outputs)
 
+    def having(self, **attributes: Any) -> Around:
+        """The same with attributes of its own."""
+        for name, value in attributes.items():
+            setattr(self, name, value)
+        return self
+
 
 def composed(inner: nn.Module, rng: random.Random) -> tuple[nn.Module, list[str]]:
     """The network with one to three pieces around and in it, and their names."""
@@ -57,7 +63,7 @@ def overwrites_activations(inner: nn.Module, rng: random.Random) -> nn.Module:
     """Every activation works in place."""
     for module in inner.modules():
         if hasattr(module, "inplace"):
-            module.inplace = True
+            vars(module)["inplace"] = True
     return inner
 
 
@@ -109,15 +115,14 @@ def sparse_buffer(inner: nn.Module, rng: random.Random) -> nn.Module:
 def changes_buffers(inner: nn.Module, rng: random.Random) -> nn.Module:
     """Counts its runs in a buffer, in an attribute and in nested containers, and its answer follows them."""
 
-    def after(own: Any, outputs: Tensor) -> Tensor:
+    def after(own: Any, outputs: Any) -> Any:
         own.runs += 1
         own.count += 1
         own.nested["list"][0].append(own.count)
         return outputs * (1 + own.runs + own.count + len(own.nested["list"][0]))
 
-    made: Any = Around(inner, after=after)
+    made = Around(inner, after=after).having(count=0, nested={"list": [[]], "tensor": torch.zeros(2)})
     made.register_buffer("runs", torch.zeros((), dtype=torch.float64))
-    made.count, made.nested = 0, {"list": [[]], "tensor": torch.zeros(2)}
     return made
 
 
@@ -140,7 +145,7 @@ def spectral(inner: nn.Module, rng: random.Random) -> nn.Module:
         one for one in inner.modules() if type(one) is nn.Linear and not nn.utils.parametrize.is_parametrized(one)
     ]
     if layers:
-        nn.utils.parametrizations.spectral_norm(rng.choice(layers))
+        nn.utils.parametrizations.spectral_norm(rng.choice(layers))  # type: ignore[no-untyped-call]
     return inner
 
 
@@ -192,10 +197,7 @@ def frozen(inner: nn.Module, rng: random.Random) -> nn.Module:
 @piece
 def tied(inner: nn.Module, rng: random.Random) -> nn.Module:
     """Two names for one weight, and one network in two places."""
-    made: Any = Around(inner)
-    made.again = inner
-    made.weight = next(iter(inner.parameters()))
-    return made
+    return Around(inner).having(again=inner, weight=next(iter(inner.parameters())))
 
 
 # -- numbers ------------------------------------------------------------------------------------------------------------
@@ -243,14 +245,12 @@ _ERRORS: tuple[Exception, ...] = (
 def raises(inner: nn.Module, rng: random.Random) -> nn.Module:
     """Raises at its first, second or third run."""
     error = rng.choice(_ERRORS)
-    left = [rng.randrange(3)]
+    most = rng.randrange(3)
 
-    def after(own: nn.Module, outputs: Tensor) -> Tensor:
-        own.calls += 1  # type: ignore[operator]
-        if own.calls > left[0]:  # type: ignore[operator]
+    def after(own: Any, outputs: Any) -> Any:
+        own.calls += 1
+        if own.calls > most:
             raise error
         return outputs
 
-    made: Any = Around(inner, after=after)
-    made.calls = 0
-    return made
+    return Around(inner, after=after).having(calls=0)

@@ -64,5 +64,7 @@ def compare(found: Path, whole: Path) -> None:
     for part, value in theirs.items():
         if part == "candidates":
             for one, other in zip(mine[part], value, strict=False):
-                assert repr(one) == repr(other), f"candidate {one[0]} differs:\n{one}\n{other} in the undisturbed run"
-        assert repr(mine[part]) == repr(value), f"{part} differs: {mine[part]!r:.500}, {value!r:.500} undisturbed"
+                assert repr(one) == repr(other), f"a candidate differs from the undisturbed run\n{one}\n{other}"
+        assert repr(mine[part]) == repr(value), (
+            f"{part}: differs from the undisturbed run\n{mine[part]!r:.1000}\n{value!r:.1000}"
+        )

@@ -11,7 +11,6 @@ import random
 import shutil
 import sqlite3
 from contextlib import closing
-from numbers import Real
 from pathlib import Path
 from typing import Any
 
@@ -74,7 +73,7 @@ def _check(record: Record) -> None:
 
 
 def _is_number(value: object) -> bool:
-    return isinstance(value, Real) and not isinstance(value, bool) and value == value
+    return type(value) in (int, float) and value == value
 
 
 def _resume(rng: random.Random, folder: Path) -> None:
