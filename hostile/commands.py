@@ -48,7 +48,8 @@ class Said:
         """What is promised of every call: a known code, no traceback, and one line where it was refused or stopped."""
         where = f"foresee {shlex.join(self.argv)[:2000]!a}\n{self.err[-3000:]}"
         assert "Traceback (most recent call last)" not in self.out + self.err, f"a traceback\n{where}"
-        assert self.code in codes, f"exit code {self.code}\n{where}"
+        last = self.lines[-1][:200] if self.lines else "and not a word"
+        assert self.code in codes, f"exit code {self.code}: {last}\n{where}"
         assert self.interrupted or self.code != 130, f"130, and nobody stopped it\n{where}"
         helped = "Usage:" in self.err  # a command without arguments explains itself
         if self.code in (2, 130) and not helped:

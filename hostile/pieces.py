@@ -77,9 +77,9 @@ def overwrites_outputs(inner: nn.Module, rng: random.Random) -> nn.Module:
 @piece
 def draws(inner: nn.Module, rng: random.Random) -> nn.Module:
     """Adds noise from one of the global generators while it runs."""
-    source = rng.choice([
-        lambda: float(torch.rand(())), random.random, lambda: float(np.random.rand()),  # noqa: NPY002
-    ])  # fmt: skip
+    sources: list[Callable[[], float]] = [lambda: float(torch.rand(())), random.random]
+    sources += [lambda: float(np.random.rand())]  # noqa: NPY002
+    source = rng.choice(sources)
     return Around(inner, after=lambda own, outputs: outputs + source())
 
 
@@ -145,7 +145,7 @@ def spectral(inner: nn.Module, rng: random.Random) -> nn.Module:
         one for one in inner.modules() if type(one) is nn.Linear and not nn.utils.parametrize.is_parametrized(one)
     ]
     if layers:
-        nn.utils.parametrizations.spectral_norm(rng.choice(layers))  # type: ignore[no-untyped-call]
+        nn.utils.parametrizations.spectral_norm(rng.choice(layers))
     return inner
 
 

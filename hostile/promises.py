@@ -19,5 +19,6 @@ def or_refused(what: str, by: type[Exception] = ForeseeError) -> Iterator[None]:
     except by as error:
         message = str(error).strip()
     except Exception as error:
-        raise AssertionError(f"{what}: {type(error).__name__} instead of {by.__name__}: {error!s:.300}") from error
-    assert "\n" not in message, f"{what}: more than one line: {message[:500]!a}"
+        words = " ".join(str(error).split())[:200]
+        raise AssertionError(f"{type(error).__name__} instead of {by.__name__}: {words}\n{what}") from error
+    assert "\n" not in message, f"more than one line: {message[:250]!a}\n{what}"
