@@ -26,6 +26,8 @@ CODES = (0, 1, 2, 130)
 #: how long a command may take to end after it was asked to
 POLITE = 20.0
 
+#: how lines begin that tell no mistake and no end
+_NEWS = ("resuming: ",)
 _COLD = [sys.executable, "-P", "-c", "from foresee.cli import main; main()"]
 
 
@@ -41,8 +43,8 @@ class Said:
 
     @property
     def lines(self) -> list[str]:
-        """What stands on stderr, without empty lines."""
-        return [line for line in self.err.splitlines() if line.strip()]
+        """What stands on stderr, without empty lines and without the news of a run that goes on well."""
+        return [line for line in self.err.splitlines() if line.strip() and not line.startswith(_NEWS)]
 
     def check(self, codes: Sequence[int] = CODES) -> Said:
         """What is promised of every call: a known code, no traceback, and one line where it was refused or stopped."""
