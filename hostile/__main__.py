@@ -8,6 +8,7 @@ a promise broke, and 0 where all held.
 from __future__ import annotations
 
 import os
+import signal
 import sys
 from functools import partial
 
@@ -31,6 +32,7 @@ def main() -> int:
     except InputError as error:
         print(f"hostile: {error}", file=sys.stderr)
         return 2
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # a polite kill ends the cases too
     failures = Failures(ROOT / "runs" / "hostile")
     say = partial(print, flush=True)
     say(f"{len(kinds)} kinds for {minutes:g} minutes, seed {seed}; what breaks goes to runs/hostile")

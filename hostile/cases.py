@@ -120,6 +120,7 @@ def _try(case: Case, folder: Path) -> NoReturn:
         os.setsid()
         processes.become_reaper()
         signal.signal(signal.SIGINT, signal.default_int_handler)  # a campaign in the background was told to ignore it
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)  # as in a program that was just started
         _quiet(folder / "output")
         limit = case.kind.mebibytes * 2**20
         resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))

@@ -27,7 +27,7 @@ CODES = (0, 1, 2, 130)
 POLITE = 20.0
 
 #: how lines begin that tell no mistake and no end
-_NEWS = ("resuming: ",)
+_NEWS = ("resuming: ", "every feasible architecture of the space has been proposed")
 _COLD = [sys.executable, "-P", "-c", "from foresee.cli import main; main()"]
 
 
@@ -53,22 +53,21 @@ class Said:
         last = self.lines[-1][:200] if self.lines else "and not a word"
         assert self.code in codes, f"exit code {self.code}: {last}\n{where}"
         assert self.interrupted or self.code != 130, f"130, and nobody stopped it\n{where}"
-        helped = "Usage:" in self.err  # a command without arguments explains itself
+        helped = "Usage:" in self.out + self.err  # a command without arguments explains itself
         if self.code in (2, 130) and not helped:
             assert len(self.lines) == 1, f"{len(self.lines)} lines instead of one with exit code {self.code}\n{where}"
         return self
 
 
 class Running:
-    """A command that was started in a folder."""
+    """A command that was started in a folder; what it says, and what was done to it, is noted there or elsewhere."""
 
-    def __init__(self, argv: Sequence[str], folder: Path, *, cold: bool = False) -> None:
-        self.argv, self.folder = tuple(argv), folder
+    def __init__(self, argv: Sequence[str], folder: Path, *, cold: bool = False, notes: Path | None = None) -> None:
+        self.argv, self.folder, self.notes = tuple(argv), folder, notes or folder
         self.started, self.interrupted = time.monotonic(), False
-        count = sum(1 for _ in folder.glob(".said-*.out"))
-        self._files = [folder / f".said-{count}.{end}" for end in ("out", "err")]
-        with (folder / "steps.txt").open("a", errors="backslashreplace") as steps:
-            steps.write(f"foresee {shlex.join(self.argv)}\n")
+        count = sum(1 for _ in self.notes.glob("said-*.out"))
+        self._files = [self.notes / f"said-{count}.{end}" for end in ("out", "err")]
+        self._note(f"{'cold' if cold else 'warm'}: foresee {shlex.join(self.argv)}")
         self.pid = self._cold() if cold else self._warm()
         self._code: int | None = None
 
@@ -97,8 +96,7 @@ class Running:
     def send(self, what: signal.Signals) -> None:
         """Send a signal; noted, so that a run that ends by it is not blamed."""
         self.interrupted = True
-        with (self.folder / "steps.txt").open("a") as steps:
-            steps.write(f"  {what.name} after {time.monotonic() - self.started:.3f} s\n")
+        self._note(f"  {what.name} after {time.monotonic() - self.started:.3f} s")
         processes.send(self.pid, what)
 
     def ready(self) -> bool:
@@ -116,6 +114,10 @@ class Running:
         assert self._code is not None
         out, err = (path.read_text(errors="replace") for path in self._files)
         return Said(self.argv, self._code, out, err, self.interrupted)
+
+    def _note(self, line: str) -> None:
+        with (self.notes / "steps.txt").open("a", errors="backslashreplace") as steps:
+            steps.write(f"{line}\n")
 
     def _ends_within(self, patience: float) -> bool:
         deadline = time.monotonic() + patience

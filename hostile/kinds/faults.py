@@ -39,7 +39,7 @@ def _full_disk(rng: random.Random, argv: list[str], folder: Path) -> None:
     there, size = folder / "disk", rng.choice([4, 20, 40, 60, 100, 200])
     there.mkdir()
     if rng.random() < 0.5 and disks.mounted(there, size):
-        said = Running([*argv, "--engine", "serial"], there).wait(120)
+        said = Running([*argv, "--engine", "serial"], there, notes=folder).wait(120)  # words need room as well
         disks.resized(there, 100_000)
     else:
         usual = resource.getrlimit(resource.RLIMIT_FSIZE)

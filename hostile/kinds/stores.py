@@ -79,7 +79,7 @@ def _is_number(value: object) -> bool:
 def _resume(rng: random.Random, folder: Path) -> None:
     """It goes on, or is refused in a line, in Python and on the command line."""
     if rng.random() < 0.5:
-        foresee(["report", str(folder)], folder, patience=20).check((0, 2))
+        foresee(["report", str(folder)], folder.parent, patience=20).check((0, 2))
         return
     with or_refused(f"resuming {folder.name}"):
         run_search(SETTINGS, out=folder, resume=True)

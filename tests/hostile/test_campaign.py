@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 
@@ -16,6 +17,11 @@ from hostile.kind import Kind
 
 from foresee.errors import InputError
 from hostile import campaign, kind
+
+
+@pytest.fixture(autouse=True)
+def _folders_of_cases_go_with_the_test(tmp_path, monkeypatch):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
 
 
 def holds(rng, folder):
