@@ -52,14 +52,14 @@ def _score_twice(network: nn.Module, batch: Batch, chosen: list[str], what: str)
         by = f"by {', '.join(chosen)}{turn}"
         after = photograph(network)
         changed = sorted(key for key in before.keys() | after.keys() if not _same(before.get(key), after.get(key)))
-        assert not changed, f"{what}: changed {by}: {changed[:5]}"
-        assert all(map(_same, given, batch.parts)), f"{what}: the batch was changed {by}"
-        assert all(map(_same, states, _random_states())), f"{what}: random states were moved {by}"
+        assert not changed, f"the network was changed\n{changed[:5]}, {what}, {by}"
+        assert all(map(_same, given, batch.parts)), f"the batch was changed\n{what}, {by}"
+        assert all(map(_same, states, _random_states())), f"random states were moved\n{what}, {by}"
     assert len(found) in (0, 2), f"{what}: scored once, and refused the other time"
     for name, first in found[0].items() if found else ():
         second = found[1][name]
         same = (first.value, first.status) == (second.value, second.status)
-        assert same, f"{what}: {name} is {first}, and then {second}"
+        assert same, f"another score the second time\n{what}: {name} is {first}, and then {second}"
 
 
 def _check(one: Score, what: str) -> None:
