@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 DEMO := runs/demo
 
-.PHONY: demo test setup lint types contract doctest examples unit fast explore perf clean
+.PHONY: demo test setup lint types contract doctest examples unit fast explore hostile perf clean
 
 setup: $(READY)
 
@@ -48,6 +48,10 @@ fast: $(READY)
 # Every property on many new examples; before a release.
 explore: $(READY)
 	FORESEE_EXPLORE=20 $(BIN)/pytest -q -n 2 --dist worksteal -m hypothesis --ignore tests/examples
+
+# Hostile input and faults for HOSTILE_MINUTES (60), seed HOSTILE_SEED (0), HOSTILE_KINDS or all; see docs/reliability.md.
+hostile: $(READY)
+	$(BIN)/python -m hostile
 
 perf: $(READY)
 	for script in perf/*.py; do $(BIN)/python $$script; done
