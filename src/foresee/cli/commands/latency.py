@@ -10,7 +10,7 @@ import typer
 from rich.markup import escape
 
 from foresee.cli.app import app, err, out
-from foresee.cli.options import parse_settings, see_current_folder
+from foresee.cli.options import SpaceOption, one_space, parse_settings
 from foresee.errors import InputError
 from foresee.quantities import format_seconds
 from foresee.task import Task, parse_shape
@@ -19,7 +19,7 @@ from foresee.task import Task, parse_shape
 @app.command()
 def latency(
     space: Annotated[str | None, typer.Argument(help="a space, or module:function for your own")] = None,
-    space_: Annotated[str | None, typer.Option("--space", help="the same, as an option")] = None,
+    space_: SpaceOption = None,
     out_: Annotated[Path, typer.Option("--out", help="the table to write")] = Path("latency.json"),
     input_: Annotated[str, typer.Option("--input", help="shape of one sample")] = "3x32x32",
     outputs: Annotated[int, typer.Option(help="outputs of the network")] = 10,
@@ -30,8 +30,7 @@ def latency(
     set_: Annotated[list[str] | None, typer.Option("--set", help="space.key=value")] = None,
 ) -> None:
     """Measure every block of SPACE on this device and write a table that `foresee search --latency-table` sums."""
-    see_current_folder()
-    space = space or space_
+    space = one_space(space, space_)
     if space is None:
         raise InputError("name the space to measure (`foresee spaces` lists them)")
     from foresee.budgets import LatencyTable
