@@ -17,6 +17,8 @@ from foresee.registry import import_all
 
 #: exit code of a mistake of ours, as sysexits.h has it for internal errors
 OURS = 70
+#: the most characters of a message
+LINE = 1000
 #: asks for the trace of a mistake of ours
 TRACE = "FORESEE_TRACE"
 
@@ -49,6 +51,10 @@ def run() -> int:
     except BrokenPipeError:  # the reader of a pipe went away: not worth a word
         sys.stderr.close()
         return 0
+    except OSError as error:  # a path that cannot be read or written, wherever it was met
+        if os.environ.get(TRACE):
+            raise
+        return _say(f"{error.filename}: {error.strerror}" if error.filename is not None else str(error))
     except Exception as error:
         # Typer may carry its own copy of click, so its errors are known by what they can do, not by their class.
         if type(error).__name__ == "Abort":
@@ -62,8 +68,11 @@ def run() -> int:
 
 
 def _say(message: str, code: int = 2) -> int:
+    line = " ".join(message.split())
+    if len(line) > LINE:  # what was typed may be long; what was expected stands at the end
+        line = f"{line[: LINE // 2]} ... {line[-LINE // 2 :]}"
     err.print("[red]foresee:[/red]", end=" ")
-    err.print(" ".join(message.split()), markup=False, highlight=False, soft_wrap=True)
+    err.print(line, markup=False, highlight=False, soft_wrap=True)
     return code
 
 

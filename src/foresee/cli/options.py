@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from foresee.budgets import QUANTITIES
-from foresee.errors import InputError, UnknownNameError
+from foresee.errors import InputError, UnknownNameError, shown
 from foresee.quantities import parse_duration, parse_quantity
 from foresee.registry import tidy
 
@@ -39,11 +39,13 @@ def parse_settings(pairs: Sequence[str]) -> dict[str, dict[str, Any]]:
         target, equals, value = pair.partition("=")
         name, dot, key = target.strip().rpartition(".")
         if not (equals and dot and name and key):
-            raise InputError(f"--set {pair}: expected name.key=value, such as evolution.population=32")
+            raise InputError(f"--set {shown(pair)}: expected name.key=value, such as evolution.population=32")
         try:
             parsed = json.loads(value)
         except ValueError:
             parsed = value
+        except RecursionError:
+            raise InputError(f"--set {target}: its value is nested too deep") from None
         settings.setdefault(tidy(name), {})[tidy(key)] = parsed
     return settings
 

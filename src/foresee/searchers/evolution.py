@@ -6,9 +6,10 @@ import random
 from collections import deque
 from typing import Any
 
-from foresee.errors import InputError
+from foresee.errors import InputError, shown
 from foresee.searchers.base import Result, Sampler, searchers
 from foresee.searchers.problem import Problem
+from foresee.task import MOST
 
 
 @searchers.register("evolution")
@@ -34,8 +35,8 @@ class Evolution(Sampler):
     def __init__(self, problem: Problem, *, population: int = 24, sample: int = 6) -> None:
         super().__init__(problem)
         for key, value in (("population", population), ("sample", sample)):
-            if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-                raise InputError(f"evolution.{key} = {value!r}: expected a whole number of at least 1")
+            if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= MOST:
+                raise InputError(f"evolution.{key} = {shown(value)}: expected a whole number of at least 1")
         if sample > population:
             raise InputError(f"evolution.sample = {sample}: cannot be more than the population of {population}")
         self.population, self.sample = population, sample

@@ -11,7 +11,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from foresee.errors import InputError
+from foresee.errors import InputError, shown
 from foresee.spaces.base import Space
 from foresee.spaces.find import Said, check_named, get
 from foresee.task import Task
@@ -55,7 +55,7 @@ class Candidate:
             raise InputError(f"{where}: {', '.join(sorted(missing))} missing")
         settings = plain.get("settings", {})
         if not isinstance(settings, dict):
-            raise InputError(f"{where}: settings must be an object, got {settings!r}")
+            raise InputError(f"{where}: settings must be an object, got {shown(settings)}")
         if space is None:
             space = str(plain["space"])
             check_named(where, space, f"space={json.dumps(space)}, or the function itself")
@@ -72,7 +72,7 @@ class Candidate:
             plain = json.loads(Path(path).read_text(encoding="utf-8"))
         except OSError as error:
             raise InputError(f"{path}: {error.strerror or error}") from error
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise InputError(f"{path}: not a JSON file ({error})") from error
         return cls.from_json(plain, space=space, where=str(path))
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from foresee.benchmarks.formats import autoformer, compact, long_csv, nasbench101, nasbench301, own, pickles, suite_zero
-from foresee.benchmarks.formats.base import File, Format
+from foresee.benchmarks.formats.base import File, Format, reading
 from foresee.benchmarks.table import Table
 from foresee.errors import DataError, InputError, UnknownNameError
 from foresee.spaces.base import Space
@@ -52,7 +52,9 @@ def load(
     if asked is not None:
         get(asked)  # a misspelt name is found before a large file is read
     file = File(Path(path))
-    if not file.path.exists():
+    with reading(file.where, "a file"):
+        exists = file.path.exists()
+    if not exists:
         raise DataError(f"{path}: no such file")
     if sha256 is not None and file.sha256 != sha256.lower():
         raise DataError(f"{path}: sha256 is {file.sha256}, expected {sha256}; another file, or a damaged one")

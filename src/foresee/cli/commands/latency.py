@@ -13,6 +13,7 @@ from foresee.cli.app import app, err, out
 from foresee.cli.options import SpaceOption, one_space, parse_settings
 from foresee.errors import InputError
 from foresee.quantities import format_seconds
+from foresee.scoring.settings import MOST_THREADS
 from foresee.task import Task, parse_shape
 
 
@@ -33,10 +34,18 @@ def latency(
     space = one_space(space, space_)
     if space is None:
         raise InputError("name the space to measure (`foresee spaces` lists them)")
+    if samples < 1 or not 1 <= threads <= MOST_THREADS:
+        raise InputError(
+            f"--samples {samples} --threads {threads}: expected at least 1 sample, and 1 to {MOST_THREADS} threads"
+        )
+    if out_.is_dir() or not out_.parent.is_dir():  # said before minutes are spent on measuring
+        raise InputError(f"--out {out_}: expected a file to write, in a folder that is there")
     from foresee.budgets import LatencyTable
+    from foresee.devices import usable
     from foresee.seeds import stream
     from foresee.spaces import get
 
+    usable(device)
     pairs = parse_settings(set_ or [])
     made = get(space, **{**pairs.get("space", {}), **pairs.get(space, {})})
     task = Task(parse_shape(input_), outputs)
