@@ -1,6 +1,6 @@
 """`python -m foresee`."""
 
-from foresee.cli.entry import main
+from foresee.cli import main
 
 if __name__ == "__main__":
     main()

@@ -10,6 +10,19 @@ from collections.abc import Iterable
 from difflib import get_close_matches
 
 
+def shown(value: object, most: int = 200) -> str:
+    """A value for a message: cut where it is long, and never an error itself.
+
+    >>> shown([3, 8, 8]), shown("9" * 1000, most=5), shown(1 << 100_000)
+    ('[3, 8, 8]', "'9999...", 'a int that is too large to show')
+    """
+    try:
+        text = repr(value)
+    except (ValueError, RecursionError):  # more than 4,300 digits; thousands of lists in lists
+        return f"a {type(value).__name__} that is too large to show"
+    return text if len(text) <= most else f"{text[:most]}..."
+
+
 class ForeseeError(Exception):
     """Base of everything foresee raises on purpose."""
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import re
 
-from foresee.errors import InputError
+from foresee.errors import InputError, shown
 
 _FACTORS = {"": 1.0, "k": 1e3, "m": 1e6, "g": 1e9, "b": 1e9, "t": 1e12}
 _SECONDS = {"s": 1.0, "ms": 1e-3, "us": 1e-6}
@@ -16,10 +17,11 @@ def parse_quantity(text: str) -> float:
     >>> parse_quantity("600k"), parse_quantity("1.5M")
     (600000.0, 1500000.0)
     """
-    match = re.fullmatch(r"\s*([0-9][0-9_]*\.?[0-9]*(?:[eE][+-]?[0-9]+)?)\s*([kKmMgGbBtT]?)\s*", text)
-    if not match:
-        raise InputError(f"quantity {text!r}: expected a number such as 600k, 1.5M or 2e9")
-    return float(match[1]) * _FACTORS[match[2].lower()]
+    match = re.fullmatch(r"\s*([0-9]+(?:_[0-9]+)*\.?[0-9]*(?:[eE][+-]?[0-9]+)?)\s*([kKmMgGbBtT]?)\s*", text)
+    value = float(match[1]) * _FACTORS[match[2].lower()] if match else math.nan
+    if not math.isfinite(value):
+        raise InputError(f"quantity {shown(text)}: expected a number such as 600k, 1.5M or 2e9")
+    return value
 
 
 def parse_duration(text: str) -> float:
@@ -28,10 +30,11 @@ def parse_duration(text: str) -> float:
     >>> parse_duration("8ms")
     0.008
     """
-    match = re.fullmatch(r"\s*([0-9.]+(?:[eE][+-]?[0-9]+)?)\s*(s|ms|us)\s*", text)
-    if not match:
-        raise InputError(f"duration {text!r}: expected a number with s, ms or us, such as 8ms")
-    return float(match[1]) * _SECONDS[match[2]]
+    match = re.fullmatch(r"\s*([0-9]+\.?[0-9]*(?:[eE][+-]?[0-9]+)?|\.[0-9]+)\s*(s|ms|us)\s*", text)
+    value = float(match[1]) * _SECONDS[match[2]] if match else math.nan
+    if not math.isfinite(value):
+        raise InputError(f"duration {shown(text)}: expected a number with s, ms or us, such as 8ms")
+    return value
 
 
 def format_quantity(value: float) -> str:

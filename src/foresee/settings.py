@@ -18,16 +18,22 @@ from dataclasses import MISSING, dataclass, field, fields
 from pathlib import Path
 from typing import Any, Self
 
-from foresee.errors import InputError, UnknownNameError
+from foresee.errors import InputError, UnknownNameError, shown
+
+#: how deep tables and lists of settings may be nested
+DEPTH = 20
+#: whole numbers have at most so many bits: more than any use has, and few enough to be written down
+BITS = 4096
 
 
 @dataclass(frozen=True)
 class Kind:
-    """What a setting takes: a test, and the words for it that complete "expected ..."; `least` bounds whole numbers."""
+    """What a setting takes: a test, and the words that complete "expected ..."; `least` and `most` bound whole numbers."""
 
     words: str
     accepts: Callable[[Any], bool]
     least: int | None = None
+    most: int | None = None
 
 
 def name(words: str = "a name") -> Kind:
@@ -40,9 +46,9 @@ def names(words: str = "a list of names") -> Kind:
     return Kind(words, lambda value: _each(value, lambda one: isinstance(one, str)))
 
 
-def whole(least: int | None = None) -> Kind:
+def whole(least: int | None = None, most: int | None = None) -> Kind:
     """A whole number."""
-    return Kind("a whole number", _is_whole, least)
+    return Kind("a whole number", _is_whole, least, most)
 
 
 def sizes(words: str = "a list of sizes such as [3, 32, 32]") -> Kind:
@@ -51,8 +57,10 @@ def sizes(words: str = "a list of sizes such as [3, 32, 32]") -> Kind:
 
 
 def table() -> Kind:
-    """Names with values, perhaps nested."""
-    return Kind("a table", lambda value: isinstance(value, Mapping))
+    """Names with values, perhaps nested, `DEPTH` deep at most."""
+    return Kind(
+        f"a table, nested at most {DEPTH} deep", lambda value: isinstance(value, Mapping) and _is_shallow(value)
+    )
 
 
 def setting(default: Any, kind: Kind) -> Any:
@@ -83,7 +91,9 @@ class Settings:
                 object.__setattr__(self, one.name, tuple(value))
             kind = one.metadata.get("kind")
             if kind and kind.least is not None and value is not None and value < kind.least:
-                raise InputError(f"{one.name} = {value}: at least {kind.least} is needed")
+                raise InputError(f"{one.name} = {shown(value)}: at least {kind.least} is needed")
+            if kind and kind.most is not None and value is not None and value > kind.most:
+                raise InputError(f"{one.name} = {shown(value)}: at most {kind.most:,} are possible")
 
     @classmethod
     def kinds(cls) -> dict[str, Kind]:
@@ -128,7 +138,7 @@ class Settings:
             if key not in kinds:
                 raise UnknownNameError(f"setting in {where}", key, kinds)
             if not kinds[key].accepts(value):
-                raise InputError(f"{where}: {key} = {value!r}: expected {kinds[key].words}")
+                raise InputError(f"{where}: {key} = {shown(value)}: expected {kinds[key].words}")
         for one in fields(cls):
             if one.name not in plain and "kind" in one.metadata and _has_no_default(one):
                 raise InputError(f"{where}: {one.name} is missing")
@@ -142,7 +152,9 @@ class Settings:
                 plain = tomllib.load(file)
         except OSError as error:
             raise InputError(f"{path}: {error.strerror or error}") from error
-        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        except RecursionError as error:
+            raise InputError(f"{path}: not valid TOML: nested too deep") from error
+        except ValueError as error:  # also of a number with thousands of digits, and of a path that cannot be
             raise InputError(f"{path}: not valid TOML: {error}") from error
         return cls.from_json({**plain, **(changes or {})}, where=str(path))
 
@@ -157,7 +169,14 @@ class Settings:
 
 
 def _is_whole(value: Any) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool)
+    return isinstance(value, int) and not isinstance(value, bool) and value.bit_length() <= BITS
+
+
+def _is_shallow(value: Any, depth: int = DEPTH) -> bool:
+    if isinstance(value, Mapping | list | tuple):
+        inner = value.values() if isinstance(value, Mapping) else value
+        return depth > 0 and all(_is_shallow(one, depth - 1) for one in inner)
+    return not isinstance(value, int) or value.bit_length() <= BITS
 
 
 def _each(value: Any, accepts: Callable[[Any], bool]) -> bool:

@@ -5,10 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from foresee.errors import InputError
+from foresee.errors import InputError, shown
 
 if TYPE_CHECKING:
     from torch import Tensor
+
+#: the largest size there may be: tensors are addressed by 64 bits, and products of sizes have to fit
+MOST = 2**31 - 1
 
 
 @dataclass(frozen=True)
@@ -32,12 +35,15 @@ class Task:
     def __post_init__(self) -> None:
         object.__setattr__(self, "inputs", tuple(int(n) for n in self.inputs))
         if not self.inputs or any(n < 1 for n in self.inputs):
-            raise InputError(f"input shape {'x'.join(map(str, self.inputs)) or '()'}: every size must be at least 1")
+            raise InputError(f"input shape {'x'.join(map(shown, self.inputs)) or '()'}: every size must be at least 1")
         if self.outputs < 1:
-            raise InputError(f"outputs {self.outputs}: at least 1 is needed")
+            raise InputError(f"outputs {shown(self.outputs)}: at least 1 is needed")
         object.__setattr__(self, "vocabularies", tuple(int(n) for n in self.vocabularies))
         if any(n < 1 for n in self.vocabularies):
-            raise InputError(f"vocabularies {self.vocabularies}: every feature needs at least 1 value")
+            raise InputError(f"vocabularies {shown(self.vocabularies)}: every feature needs at least 1 value")
+        large = next((n for n in (*self.inputs, self.outputs, *self.vocabularies) if n > MOST), None)
+        if large is not None:
+            raise InputError(f"task with a size of {shown(large)}: at most {MOST:,} are possible")
         if self.vocabularies and len(self.inputs) != 1:
             shape = "x".join(map(str, self.inputs))
             raise InputError(
@@ -63,8 +69,10 @@ class Task:
         """Inverse of `to_json`, checked."""
         try:
             return cls(tuple(plain["inputs"]), int(plain["outputs"]), tuple(plain.get("vocabularies", ())))
-        except (TypeError, KeyError, ValueError) as error:
-            raise InputError(f"task {plain!r}: expected {{'inputs': [3, 32, 32], 'outputs': 10}}") from error
+        except (TypeError, KeyError, ValueError, OverflowError, AttributeError) as error:
+            if isinstance(error, InputError):
+                raise
+            raise InputError(f"task {shown(plain)}: expected {{'inputs': [3, 32, 32], 'outputs': 10}}") from error
 
 
 def parse_shape(text: str) -> tuple[int, ...]:
@@ -78,5 +86,5 @@ def parse_shape(text: str) -> tuple[int, ...]:
         if any(n < 1 for n in shape):
             raise ValueError
     except ValueError:
-        raise InputError(f"shape {text!r}: expected sizes joined by x, such as 3x32x32") from None
+        raise InputError(f"shape {shown(text)}: expected sizes joined by x, such as 3x32x32") from None
     return shape

@@ -107,7 +107,9 @@ def test_score_any_factory_and_own_spaces(foresee):
 def test_search_an_own_space_by_name(foresee):
     foresee("search", "models:pick_net", *QUICK, "--input", "3x8x8", "--outputs", "5", "--out", "own")
     assert json.loads((foresee.folder / "own" / "best.json").read_text())["architecture"] == '{"width":8}'
-    build = "import foresee as fs, torch; print(fs.build('own')(torch.zeros(2, 3, 8, 8)).shape)"
+    build = (
+        "import foresee as fs, torch; print(fs.build('own', space='models:pick_net')(torch.zeros(2, 3, 8, 8)).shape)"
+    )
     done = subprocess.run([sys.executable, "-c", build], cwd=foresee.folder, capture_output=True, text=True)
     assert "[2, 5]" in done.stdout, done.stderr
 

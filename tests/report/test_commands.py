@@ -64,6 +64,13 @@ def test_what_options_cannot_say_is_left_to_the_settings_file(make_record: Make,
     assert lines.resume == "foresee search --settings runs/a/settings.toml --out runs/a --resume"
 
 
+def test_code_is_named_beside_the_file(make_record: Make) -> None:
+    record = make_record(3)
+    lines = commands(replace(record, settings={**record.settings, "space": "my nets.py:make"}), "x", "runs/a")
+    assert lines.build.endswith('network = fs.build("runs/a/best.json", space="my nets.py:make")')
+    assert lines.stored == "foresee search 'my nets.py:make' --settings runs/a/settings.toml --out runs/again"
+
+
 def test_a_run_in_memory_builds_in_memory(make_record: Make) -> None:
     lines = commands(make_record(3), "x")
     assert lines.build == "network = run.best.build()"

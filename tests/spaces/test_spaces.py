@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import random
+import re
 import subprocess
 import sys
+from contextlib import suppress
 
 import pytest
 
 from foresee import spaces
+from foresee.errors import InputError
 
 
 def test_names():
@@ -45,3 +49,13 @@ print(before, NASBench201().size)
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["False", "15625"]
+
+
+@pytest.mark.parametrize("name", spaces.names())
+def test_a_number_of_thousands_of_digits_is_a_mistake_like_any_other(name):
+    """Python refuses to read more than 4,300 digits, with an error of its own."""
+    space = spaces.get(name)
+    text = str(space.sample(random.Random(0)))
+    for place in re.finditer(r"\d+", text):
+        with suppress(InputError):  # behind a point so many digits may be right
+            space.parse(f"{text[: place.start()]}{'9' * 5000}{text[place.end() :]}")

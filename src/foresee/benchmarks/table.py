@@ -13,6 +13,7 @@ Names of the columns of the file a table came from stay usable (`aliases`).
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -31,8 +32,16 @@ Ints = NDArray[np.integer[Any]]
 UNKNOWN = -1
 #: seed of a measurement that is a mean over seeds already
 MEAN = -1
+#: the largest number of a table, up or down: means and variances of such numbers are finite
+LARGEST = 1e150
 #: words in a metric's name that make smaller better, unless the number was negated
 _LOWER = ("loss", "error", "perplexity", "ppl", "time", "seconds", "rmse", "mae", "mse")
+
+
+def check_sizes(what: str, values: Floats) -> None:
+    """A `DataError` where a number is so large that its square is none; NaN is a missing one."""
+    if len(values) and np.nanmax(np.abs(values), initial=0.0) > LARGEST:
+        raise DataError(f"table: {what} {values[np.nanargmax(np.abs(values))]:g}: at most {LARGEST:g} is possible")
 
 
 def direction(metric: str) -> Literal["higher", "lower"]:
@@ -96,6 +105,7 @@ class Rows:
                 raise DataError(f"table: {name} codes from {codes.min()} to {codes.max()}, expected 0 to {count - 1}")
         if not np.isfinite(self.value).all():
             raise DataError("table: a measured value is NaN or infinite; leave out what was not measured")
+        check_sizes("measured value", self.value)
 
     def __len__(self) -> int:
         return len(self.value)
@@ -132,6 +142,7 @@ class Table:
             for name, column in columns.items():
                 if column.shape != (len(self),):
                     raise DataError(f"table: {kind} {name} has shape {column.shape}, expected ({len(self)},)")
+                check_sizes(f"{kind} {name}", column)
 
     def __len__(self) -> int:
         return len(self.architectures)
@@ -193,7 +204,7 @@ class Table:
     def _resolve(self, name: str) -> tuple[tuple[int, int, int], int | None]:
         text = self.aliases.get(name, name)
         stem, mark, seed = text.partition("#")
-        if stem not in self._names or (mark and not seed.lstrip("-").isdigit()):
+        if stem not in self._names or (mark and not re.fullmatch(r"-?[0-9]{1,18}", seed)):
             raise UnknownNameError("target", name, [*(t.name for t in self.targets()), *self.aliases])
         return self._names[stem], int(seed) if mark else None
 

@@ -148,7 +148,10 @@ class LatencyTable:
             "calibrated": self.calibrated,
             "blocks": {key: [t.median, t.spread, t.runs] for key, t in self.blocks.items()},
         }
-        Path(path).write_text(json.dumps(plain, indent=1) + "\n", encoding="utf-8")
+        try:
+            Path(path).write_text(json.dumps(plain, indent=1) + "\n", encoding="utf-8")
+        except OSError as error:
+            raise InputError(f"{path}: cannot be written ({error.strerror or error})") from error
 
     @classmethod
     def load(cls, path: str | Path) -> LatencyTable:
@@ -164,7 +167,7 @@ class LatencyTable:
             return cls(blocks, str(plain["device"]), int(plain["threads"]), float(plain["calibrated"]))
         except OSError as error:
             raise InputError(f"{path}: {error.strerror or error}") from error
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
+        except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError) as error:
             raise InputError(f"{path}: not a latency table ({error}); make one with `foresee latency`") from error
 
 

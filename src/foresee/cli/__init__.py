@@ -1,5 +1,5 @@
-"""The front door: one file per command."""
+"""The front door: one file per command. Importing it is light; `start` says why."""
 
-from foresee.cli.entry import main
+from foresee.cli.start import main
 
 __all__ = ["main"]

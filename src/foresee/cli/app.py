@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable
+from typing import Any
+
 import typer
-from rich.console import Console
+from rich.console import Console, ConsoleOptions
 from rich.measure import Measurement
+from rich.segment import Segment
 from rich.table import Table
+from rich.text import Text
 
 app = typer.Typer(
     name="foresee",
@@ -16,12 +22,38 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
-out = Console()
-err = Console(stderr=True)
+#: what steers a terminal, turns the direction of writing or cannot be written at all; a line's end and a tab may stay
+_STEERING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff\ud800-\udfff]")
+
+
+class Terminal(Console):
+    """A console on which text steers nothing: names in a stranger's file are shown, never obeyed."""
+
+    def render_str(self, text: str, **options: Any) -> Text:
+        """As rich reads it, once control characters are written out; so that their width is counted."""
+        return super().render_str(harmless(text), **options)
+
+    def render(self, renderable: Any, options: ConsoleOptions | None = None) -> Iterable[Segment]:
+        """As rich renders it; also what was no plain text before."""
+        for segment in super().render(renderable, options):
+            yield segment if segment.control else Segment(harmless(segment.text), segment.style)
+
+
+def harmless(text: str) -> str:
+    r"""Text with its control characters written out.
+
+    >>> harmless("a\x1b[31mb")
+    'a\\x1b[31mb'
+    """
+    return _STEERING.sub(lambda found: found[0].encode("unicode_escape").decode("ascii"), text)
+
+
+out = Terminal()
+err = Terminal(stderr=True)
 
 
 def print_whole(grid: Table) -> None:
     """Print a table: fitted to a terminal, and elsewhere, where no screen is too narrow, as wide as it is."""
     wide = Measurement.get(out, out.options.update(max_width=1000), grid).maximum
-    console = out if out.is_terminal else Console(width=max(wide, out.width))
+    console = out if out.is_terminal else Terminal(width=max(wide, out.width))
     console.print(grid, highlight=False)

@@ -3,22 +3,28 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
-from foresee.errors import InputError, UnknownNameError
+import typer
+
+from foresee.errors import InputError, UnknownNameError, shown
 from foresee.quantities import parse_duration, parse_quantity
 from foresee.registry import tidy
 
+#: the argument SPACE, for those who would rather write an option
+SpaceOption = Annotated[str | None, typer.Option("--space", help="the same as SPACE, as an option")]
 
-def see_current_folder() -> None:
-    """Let `module:function` find modules of the folder the command is called in, as `python -m` would."""
-    here = str(Path.cwd())
-    if here not in sys.path:
-        sys.path.insert(0, here)
+
+def one_space(argument: str | None, option: str | None) -> str | None:
+    """The space that was said, in one place or the other; names in their inside form."""
+    from foresee.spaces.find import tidied
+
+    said = {tidied(one) for one in (argument, option) if one is not None}
+    if len(said) > 1:
+        raise InputError(f"two spaces are named, {' and '.join(sorted(said))}: name one")
+    return said.pop() if said else None
 
 
 def parse_settings(pairs: Sequence[str]) -> dict[str, dict[str, Any]]:
@@ -32,11 +38,13 @@ def parse_settings(pairs: Sequence[str]) -> dict[str, dict[str, Any]]:
         target, equals, value = pair.partition("=")
         name, dot, key = target.strip().rpartition(".")
         if not (equals and dot and name and key):
-            raise InputError(f"--set {pair}: expected name.key=value, such as evolution.population=32")
+            raise InputError(f"--set {shown(pair)}: expected name.key=value, such as evolution.population=32")
         try:
             parsed = json.loads(value)
         except ValueError:
             parsed = value
+        except RecursionError:
+            raise InputError(f"--set {target}: its value is nested too deep") from None
         settings.setdefault(tidy(name), {})[tidy(key)] = parsed
     return settings
 

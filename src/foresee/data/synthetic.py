@@ -53,7 +53,13 @@ class Synthetic(Data):
         """`size` fresh samples, from the seed and the batch's number."""
         check_draw(size, index)
         draws = generator(seed, "data", index)
-        inputs = torch.randn(size, *self.task.inputs, generator=draws, dtype=torch.float32)
+        try:
+            inputs = torch.randn(size, *self.task.inputs, generator=draws, dtype=torch.float32)
+        except RuntimeError as error:  # the sizes are sound, so it is their product
+            shape = "x".join(map(str, self.task.inputs))
+            raise InputError(
+                f"{size} samples of {shape} do not fit into memory: ask for fewer or smaller ones"
+            ) from error
         if not self.task.vocabularies:
             return Batch(inputs, torch.randint(self.task.outputs, (size,), generator=draws))
         sparse = [torch.randint(values, (size,), generator=draws) for values in self.task.vocabularies]

@@ -11,6 +11,7 @@ from typing import Any
 
 from foresee.report.asked import proxy_names, read_task
 from foresee.runs.record import Record
+from foresee.spaces.find import is_code
 
 #: settings that `foresee search` has an option for, with the value that needs no mention
 _OPTIONS = {"seed": None, "batch_size": None, "repeats": 1, "threads": 1, "device": "cpu"}
@@ -33,15 +34,13 @@ def commands(record: Record, best: str | None, folder: str | Path | None = None)
     """Every line that leads back to this run or to `best`, the text of its best architecture."""
     where = None if folder is None else shown_path(folder)
     search = search_line(record, where or "runs/again")
-    stored = (
-        ""
-        if where is None
-        else _line("foresee", "search", "--settings", f"{where}/settings.toml", "--out", "runs/again")
-    )
-    build = "network = run.best.build()" if where is None else f"network = fs.build({json.dumps(where + '/best.json')})"
-    again = search or (
-        stored and _line("foresee", "search", "--settings", f"{where}/settings.toml", "--out", str(where))
-    )
+    # Code is run when a person names it and never because a file does, so these lines name it beside the file.
+    code = [name for name in [str(record.settings.get("space"))] if is_code(name)]
+    words = ("foresee", "search", *code, "--settings", f"{where}/settings.toml", "--out")
+    stored = "" if where is None else _line(*words, "runs/again")
+    asked = ", ".join([json.dumps(f"{where}/best.json"), *(f"space={json.dumps(name)}" for name in code)])
+    build = "network = run.best.build()" if where is None else f"network = fs.build({asked})"
+    again = search or (stored and _line(*words, str(where)))
     return Commands(
         search=search,
         resume=f"{again} --resume" if again and where else "",

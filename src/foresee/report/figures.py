@@ -42,12 +42,15 @@ COUNT_NAMES = {"params": "params", "macs": "MACs"}
 
 Kind = Literal["dots", "line", "ring", "bars", "straight"]
 
+#: the largest number that is drawn as itself
+DRAWN = 1e150
+
 
 @dataclass(frozen=True)
 class Layer:
     """Dots, a stepped or a straight line, rings, or upright bars from `y` to `to`, in the colour of a role.
 
-    `ids` name the candidates.
+    `ids` name the candidates. Numbers beyond `DRAWN` are drawn there: an axis has a length, which must be a number too.
     """
 
     kind: Kind
@@ -57,6 +60,11 @@ class Layer:
     label: str
     ids: tuple[int | str, ...] = ()
     to: tuple[float, ...] = ()
+
+    def __post_init__(self) -> None:
+        for name in ("x", "y", "to"):
+            drawn = tuple(min(max(value, -DRAWN), DRAWN) for value in getattr(self, name))
+            object.__setattr__(self, name, drawn)
 
 
 @dataclass(frozen=True)

@@ -35,7 +35,7 @@ class RunFolder:
     @property
     def exists(self) -> bool:
         """Whether a run is in the folder."""
-        return self.store_path.exists()
+        return is_there(self.store_path)
 
     def hold(self) -> None:
         """Make the folder if needed and become its one writer."""
@@ -74,6 +74,14 @@ class RunFolder:
         return write_whole(self.path / name, text)
 
 
+def is_there(path: Path) -> bool:
+    """Whether there is a file or folder of this name; a name that cannot be one is said."""
+    try:
+        return path.exists()
+    except (OSError, ValueError) as error:
+        raise RunError(f"{path}: {getattr(error, 'strerror', None) or error}") from error
+
+
 def write_whole(path: Path, text: str) -> Path:
     """Write a file so that a reader sees the old one or the new one, never half."""
     fresh = path.with_name(path.name + ".new")
@@ -91,8 +99,8 @@ def write_whole(path: Path, text: str) -> Path:
 def read(path: str | Path) -> Record:
     """The record of a run folder (or of a store file), read without changing anything."""
     path = Path(path)
-    store_path = path / RunFolder.STORE if path.is_dir() else path
-    if not store_path.exists():
+    store_path = path / RunFolder.STORE if is_there(path) and path.is_dir() else path
+    if not is_there(store_path):
         raise RunError(f"{path}: there is no run here ({RunFolder.STORE} is missing)")
     with Store.open(store_path) as store:
         return store.record()

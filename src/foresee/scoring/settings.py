@@ -12,7 +12,10 @@ from typing import Any
 from foresee.errors import InputError
 from foresee.registry import tidy
 from foresee.settings import Settings, name, names, setting, sizes, table, whole
-from foresee.task import Task
+from foresee.task import MOST, Task
+
+#: more torch threads than any machine has use for
+MOST_THREADS = 4096
 
 
 @dataclass(frozen=True)
@@ -39,11 +42,11 @@ class ScoringSettings(Settings):
     proxy_settings: Mapping[str, Mapping[str, Any]] = setting({}, table())
     data: str = setting("digits", name("a name or path"))
     inputs: tuple[int, ...] | None = setting(None, sizes())
-    outputs: int | None = setting(None, whole(least=1))
-    batch_size: int | None = setting(None, whole(least=1))
-    repeats: int = setting(1, whole(least=1))
+    outputs: int | None = setting(None, whole(1, MOST))
+    batch_size: int | None = setting(None, whole(1, MOST))
+    repeats: int = setting(1, whole(1, most=10_000))
     seed: int = setting(0, whole())
-    threads: int = setting(1, whole(least=1))
+    threads: int = setting(1, whole(1, MOST_THREADS))
     device: str = setting("cpu", name("a device such as cpu or cuda"))
 
     def __post_init__(self) -> None:

@@ -10,6 +10,7 @@ from foresee.checks import whole
 from foresee.errors import InputError
 from foresee.searchers.base import Result, Sampler, searchers
 from foresee.searchers.problem import Problem
+from foresee.task import MOST
 
 
 @searchers.register("evolution")
@@ -34,8 +35,8 @@ class Evolution(Sampler):
 
     def __init__(self, problem: Problem, *, population: int = 24, sample: int = 6) -> None:
         super().__init__(problem)
-        whole("evolution.population =", population)
-        whole("evolution.sample =", sample)
+        whole("evolution.population =", population, most=MOST)
+        whole("evolution.sample =", sample, most=MOST)
         if sample > population:
             raise InputError(f"evolution.sample = {sample}: cannot be more than the population of {population}")
         self.population, self.sample = population, sample

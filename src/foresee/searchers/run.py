@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -14,7 +15,7 @@ from foresee.searchers.settings import SearchSettings
 from foresee.seeds import derive
 from foresee.spaces.base import Space
 from foresee.spaces.candidate import Candidate
-from foresee.spaces.find import get
+from foresee.spaces.find import Said, check_named, get, is_code
 from foresee.task import Task
 
 
@@ -22,12 +23,13 @@ from foresee.task import Task
 class Run:
     """A finished or interrupted search.
 
-    `best` builds the network it names: `run.best.build()`. `record` holds every candidate with its scores.
+    `best` builds the network it names: `run.best.build()`. `record` holds every candidate with its scores. `space` is the
+    space as the person named it; a registered one is found by the name in the record.
     """
 
     record: Record
     folder: Path | None = None
-    space: Space[Any] | None = None
+    space: Said | None = None
 
     @property
     def status(self) -> str:
@@ -61,9 +63,12 @@ class Run:
         return Candidate(space, space.parse(row.architecture), self._task, details)
 
     @classmethod
-    def open(cls, folder: str | Path) -> Run:
-        """A run from its folder, also while it is still going on."""
-        return cls(read(folder), Path(folder))
+    def open(cls, folder: str | Path, *, space: Said | None = None) -> Run:
+        """A run from its folder, also while it is still going on.
+
+        `space` names the code of an own space, which building its networks needs; a run is not followed to code.
+        """
+        return cls(read(folder), Path(folder), space)
 
     @cached_property
     def _settings(self) -> SearchSettings:
@@ -75,9 +80,9 @@ class Run:
 
     @cached_property
     def _space(self) -> Space[Any]:
-        if self.space is not None:
-            return self.space
-        settings = dict(self._settings.space_settings)
-        if ":" in self._settings.space:
+        settings, named = dict(self._settings.space_settings), self._settings.space
+        if is_code(named):
             settings.setdefault("task", self._task.to_json())  # an own space may build for a task
-        return get(self._settings.space, **settings)
+        if self.space is None:
+            check_named(str(self.folder or "run"), named, f"fs.Run.open(folder, space={json.dumps(named)})")
+        return get(named if self.space is None else self.space, **settings)

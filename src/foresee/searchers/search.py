@@ -135,13 +135,13 @@ def run_search(
             status = "interrupted" if isinstance(error, KeyboardInterrupt) else "failed"
             store.set("status", status)
             store.log(status, reason=str(error))
-            _write_best(folder, Run(store.record(), folder.path if folder else None, space))
+            _write_best(folder, Run(store.record(), folder.path if folder else None, scorer.space))
             announce(session.event("interrupted"))
             raise
         store.set("status", "finished")
         store.set("searcher_state", searcher.state())
         store.log("finished", acceptance=searcher.gate.acceptance)
-        run = Run(store.record(), folder.path if folder else None, space)
+        run = Run(store.record(), folder.path if folder else None, scorer.space)
         _write_best(folder, run)
         announce(session.event("finished", acceptance=searcher.gate.acceptance))
         return run

@@ -15,6 +15,7 @@ from foresee.errors import InputError
 from foresee.registry import tidy
 from foresee.scoring.settings import ScoringSettings
 from foresee.settings import Settings, name, names, needed, part, setting, table, whole
+from foresee.task import MOST
 
 
 @dataclass(frozen=True)
@@ -42,10 +43,10 @@ class SearchSettings(Settings):
     searcher: str = setting("evolution", name())
     searcher_settings: Mapping[str, Any] = setting({}, table())
     limits: Mapping[str, Mapping[str, Any]] = setting({}, table())
-    evaluations: int = setting(100, whole(least=1))
-    memory_batch: int = setting(1, whole(least=1))
+    evaluations: int = setting(100, whole(1, MOST))
+    memory_batch: int = setting(1, whole(1, MOST))
     latency_table: str | None = setting(None, name("a path"))
-    window: int = setting(8, whole(least=1))
+    window: int = setting(8, whole(1, MOST))
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -11,9 +11,9 @@ from typing import Any
 import torch
 from torch import nn
 
-from foresee.errors import InputError
+from foresee.errors import InputError, shown
 from foresee.spaces.base import Space
-from foresee.spaces.find import get
+from foresee.spaces.find import Said, check_named, get
 from foresee.task import Task
 
 
@@ -42,39 +42,51 @@ class Candidate:
         return {**self.space.to_json(self.architecture, self.task), **self.details}
 
     @classmethod
-    def from_json(cls, plain: Any, *, space: Space[Any] | None = None) -> Candidate:
-        """Inverse of `to_json`, checked at the door; `space` saves looking it up by its reference."""
+    def from_json(cls, plain: Any, *, space: Said | None = None, where: str = "candidate") -> Candidate:
+        """Inverse of `to_json`, checked at the door.
+
+        Where `plain` names a registered space, nothing else is needed. Code is never run because a file names it: hand in
+        `space` (a function `make_net(pick)`, a space, or `module:function`) for an own one.
+        """
         if not isinstance(plain, dict):
-            raise InputError(f"candidate: expected an object, got {type(plain).__name__}")
+            raise InputError(f"{where}: expected an object, got {type(plain).__name__}")
         missing = {"space", "architecture", "task"} - plain.keys()
         if missing:
-            raise InputError(f"candidate: {', '.join(sorted(missing))} missing")
+            raise InputError(f"{where}: {', '.join(sorted(missing))} missing")
         settings = plain.get("settings", {})
         if not isinstance(settings, dict):
-            raise InputError(f"candidate: settings must be an object, got {settings!r}")
-        space = space or get(str(plain["space"]), **settings)
+            raise InputError(f"{where}: settings must be an object, got {shown(settings)}")
+        if space is None:
+            space = str(plain["space"])
+            check_named(where, space, f"space={json.dumps(space)}, or the function itself")
+        found = get(space, **settings)
         details = {
             key: value for key, value in plain.items() if key not in {"space", "settings", "architecture", "task"}
         }
-        return cls(space, space.parse(str(plain["architecture"])), Task.from_json(plain["task"]), details)
+        return cls(found, found.parse(str(plain["architecture"])), Task.from_json(plain["task"]), details)
 
     @classmethod
-    def load(cls, path: str | Path) -> Candidate:
-        """Read a `best.json` (or any file `to_json` wrote)."""
+    def load(cls, path: str | Path, *, space: Said | None = None) -> Candidate:
+        """Read a `best.json` (or any file `to_json` wrote); `space` as in `from_json`."""
         try:
             plain = json.loads(Path(path).read_text(encoding="utf-8"))
         except OSError as error:
             raise InputError(f"{path}: {error.strerror or error}") from error
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise InputError(f"{path}: not a JSON file ({error})") from error
-        return cls.from_json(plain)
+        return cls.from_json(plain, space=space, where=str(path))
 
 
-def build(source: str | Path | dict[str, Any] | Candidate, *, seed: int | None = None) -> nn.Module:
-    """The network of a `best.json`, of a run folder that holds one, of its parsed JSON, or of a candidate."""
+def build(
+    source: str | Path | dict[str, Any] | Candidate, *, seed: int | None = None, space: Said | None = None
+) -> nn.Module:
+    """The network of a `best.json`, of a run folder that holds one, of its parsed JSON, or of a candidate.
+
+    `space` names the code of an own space (`space=make_net`): a file is not followed to code.
+    """
     if isinstance(source, Candidate):
         return source.build(seed)
     if isinstance(source, dict):
-        return Candidate.from_json(source).build(seed)
+        return Candidate.from_json(source, space=space).build(seed)
     path = Path(source)
-    return Candidate.load(path / "best.json" if path.is_dir() else path).build(seed)
+    return Candidate.load(path / "best.json" if path.is_dir() else path, space=space).build(seed)

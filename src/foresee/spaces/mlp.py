@@ -20,7 +20,7 @@ from dataclasses import dataclass
 
 from torch import Tensor, nn
 
-from foresee.errors import InputError
+from foresee.errors import InputError, shown
 from foresee.spaces import counting
 from foresee.spaces.base import Graph, Space, spaces
 from foresee.spaces.counting import Counts
@@ -46,9 +46,9 @@ class Architecture:
     @classmethod
     def parse(cls, text: str) -> Architecture:
         """Inverse of `str`."""
-        match = re.fullmatch(r"\s*mlp\((\d+(?:,\d+)*)?\)\s*", text)
+        match = re.fullmatch(r"\s*mlp\((\d{1,9}(?:,\d{1,9})*)?\)\s*", text)
         if not match:
-            raise InputError(f"architecture {text!r}: expected the hidden widths, such as mlp(24) or mlp(48,24)")
+            raise InputError(f"architecture {shown(text)}: expected the hidden widths, such as mlp(24) or mlp(48,24)")
         return cls(tuple(int(width) for width in match[1].split(",")) if match[1] else ())
 
 

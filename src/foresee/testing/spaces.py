@@ -96,7 +96,7 @@ class SpaceSuite:
         space = self.space()
         for one in self.drawn(3):
             candidate = Candidate(space, one, self.task)
-            again = Candidate.from_json(json.loads(json.dumps(candidate.to_json())))
+            again = Candidate.from_json(json.loads(json.dumps(candidate.to_json())), space=space.reference)
             assert again.architecture == one, f"{one} came back as {again.architecture}"
             assert again.task == self.task, f"{self.task} came back as {again.task}"
             assert type(again.space) is type(space), f"{space.reference} came back as a {type(again.space).__name__}"

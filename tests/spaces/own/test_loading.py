@@ -66,7 +66,7 @@ def test_loading(here, reference):
     assert space.size == 2
     picks = space.parse('{"width":4}')
     plain = json.loads(json.dumps(Candidate(space, picks, Task((3,), 4)).to_json()))
-    assert Candidate.from_json(plain).build()(torch.zeros(1, 3)).shape == (1, 4)
+    assert Candidate.from_json(plain, space=reference).build()(torch.zeros(1, 3)).shape == (1, 4)
 
 
 @pytest.mark.parametrize(
@@ -155,7 +155,7 @@ def test_a_script_is_found_by_another_process(here):
     assert done.returncode == 0, done.stderr
     plain = json.loads(done.stdout)
     assert plain["space"] == "my_script.py:make_net"
-    assert Candidate.from_json(plain).build()(torch.zeros(1, 3)).shape == (1, 8)
+    assert Candidate.from_json(plain, space="my_script.py:make_net").build()(torch.zeros(1, 3)).shape == (1, 8)
 
 
 @pytest.mark.parametrize(

@@ -31,7 +31,8 @@ from foresee.scoring.many import asked_settings, parsed, scored
 from foresee.scoring.settings import ScoringSettings
 from foresee.seeds import derive
 from foresee.spaces.base import Space
-from foresee.spaces.find import get
+from foresee.spaces.find import get, is_code
+from foresee.spaces.own import OwnSpace
 from foresee.statistics import TOP, correlate
 from foresee.task import Task
 
@@ -77,10 +78,8 @@ def bench(
         observers: called with an `Event` for each architecture scored.
         **scoring: any field of `ScoringSettings`: seed, repeats, inputs, outputs, batch_size, threads, device, ...
     """
-    if isinstance(table, Table):
-        known = table
-    else:  # the path as it was typed leads back to the file; the table itself only remembers its name
-        known = replace(load(table, space=space if isinstance(space, str) else None), source=str(table))
+    # The path as it was typed leads back to the file; the table itself only remembers its name.
+    known = table if isinstance(table, Table) else replace(load(table, space=space), source=str(table))
     wanted = known.target(target)
     asked = asked_settings(proxies, {**scoring, **({"data": data} if isinstance(data, str) else {})})
     given = data if isinstance(data, Data) else None
@@ -169,7 +168,8 @@ def _networks(
     name = space.name if isinstance(space, Space) else space or table.space
     if not name:
         raise InputError(f"{table.source or 'the table'} does not say of which space it is: name the space")
-    if table.space and table.space != name:
+    handed_over = isinstance(space, OwnSpace) and is_code(table.space)
+    if table.space not in ("", name) and not handed_over:
         raise InputError(f"space {name}: {table.source or 'the table'} is of {table.space}")
     notes: list[str] = []
     if name in tasks.NETWORKS:

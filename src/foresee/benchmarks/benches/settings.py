@@ -34,7 +34,7 @@ class BenchSettings(Settings):
     scoring: ScoringSettings = part(ScoringSettings)  # noqa: RUF009 - a field, as the others
     space_settings: Mapping[str, Any] = setting({}, named_values())
     sample: int | None = setting(1000, whole(least=2))  # two are the fewest that have an order
-    bootstrap: int = setting(1000, whole(least=0))
+    bootstrap: int = setting(1000, whole(0, most=1_000_000))
     top: tuple[int | float, ...] = setting(TOP, _NUMBERS)
 
     @property

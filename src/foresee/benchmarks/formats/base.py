@@ -12,10 +12,12 @@ import hashlib
 import io
 import json
 import math
+import os
+import re
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -98,25 +100,31 @@ class File:
         """Whether the text begins as JSON does."""
         return self.first_text.lstrip()[:1] in ("[", "{")
 
+    @property
+    def _first_line(self) -> str:
+        """Lines may end in any of the three ways that systems had."""
+        return re.split("[\r\n]", self.first_text, maxsplit=1)[0]
+
     @cached_property
     def separator(self) -> str:
         """What stands between a csv's columns: a comma, or a semicolon or tab where its first line has none; else nothing."""
-        line = self.first_text.partition("\n")[0]
-        return next((mark for mark in ",;\t" if mark in line), "")
+        return next((mark for mark in ",;\t" if mark in self._first_line), "")
 
     @cached_property
     def header(self) -> tuple[str, ...]:
         """Names of a csv's columns; empty where it is none."""
-        line = self.first_text.partition("\n")[0]
         if self.is_json or not self.separator:
             return ()
-        return tuple(name.strip() for name in next(csv.reader([line.rstrip("\r")], delimiter=self.separator)))
+        try:
+            return tuple(name.strip() for name in next(csv.reader([self._first_line], delimiter=self.separator)))
+        except csv.Error:  # a name that fills the whole beginning of the file
+            return ()
 
     @cached_property
     def columns(self) -> dict[str, tuple[str, ...]]:
         """The texts of a csv, by column."""
         with reading(self.where, "a csv file"):
-            lines = csv.reader(io.StringIO(self._text()), delimiter=self.separator or ",", strict=True)
+            lines = csv.reader(io.StringIO(self._text(), newline=""), delimiter=self.separator or ",", strict=True)
             names = [name.strip() for name in next(lines)]
             twice = {name for name in names if names.count(name) > 1}
             if twice:
@@ -180,6 +188,20 @@ def reading(where: str, expected: str) -> Iterator[None]:
     except Exception as error:  # parsers of damaged files raise nearly anything
         reason = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
         raise DataError(f"{where}: cannot be read as {expected} ({reason[:300]})") from error
+
+
+@contextmanager
+def whole_file(path: Path) -> Iterator[Path]:
+    """A place to write to that becomes `path` when all is written; nothing is left behind otherwise."""
+    unfinished = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        yield unfinished
+        unfinished.replace(path)
+    except (OSError, ValueError) as error:
+        raise DataError(f"{path}: cannot be written ({getattr(error, 'strerror', None) or error})") from error
+    finally:
+        with suppress(OSError, ValueError):  # a name that cannot be written cannot be taken away either
+            unfinished.unlink(missing_ok=True)
 
 
 def _digest(path: Path) -> str:

@@ -11,6 +11,7 @@ import numpy as np
 
 from foresee.benchmarks.table import MEAN, UNKNOWN, Floats, Rows, Table
 from foresee.errors import DataError, InputError
+from foresee.spaces.find import is_code
 
 #: (metric, task, epochs, seed)
 Key = tuple[str, str, int, int]
@@ -159,8 +160,8 @@ def task_name(name: str) -> str:
 
 
 def check_space(where: str, found: str, asked: str | None) -> None:
-    """Refuse a space that is asked for where the file is of another."""
-    if asked not in (None, found):
+    """Refuse a space that is asked for where the file is of another; code is whatever the person calls it."""
+    if asked not in (None, found) and not (is_code(found) and is_code(str(asked))):
         raise InputError(
             f"{where}: holds architectures of {found or 'no named space'}, not of {asked}; leave the space out"
         )

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from foresee.benchmarks.formats import autoformer, compact, long_csv, nasbench101, nasbench301, own, pickles, suite_zero
-from foresee.benchmarks.formats.base import File, Format
+from foresee.benchmarks.formats.base import File, Format, reading
 from foresee.benchmarks.table import Table
 from foresee.errors import DataError, InputError, UnknownNameError
+from foresee.spaces.base import Space
+from foresee.spaces.find import check_named, get, is_code, tidied
+from foresee.spaces.own import OwnSpace
 
 #: the first that recognises a file reads it
 FORMATS: tuple[Format, ...] = (
@@ -28,7 +33,7 @@ FORMATS: tuple[Format, ...] = (
 def load(
     path: str | os.PathLike[str],
     *,
-    space: str | None = None,
+    space: str | Space[Any] | None = None,
     sha256: str | None = None,
     format: str | None = None,
     trust_pickle: bool = False,
@@ -37,30 +42,36 @@ def load(
 
     Args:
         path: its own form, a csv, a JSON file, NAS-Bench-101's record file, a pickle that is trusted.
-        space: the space, where the file does not say it.
+        space: the space, where the file does not say it, or where it is code (`module:function`): a file that names code
+            is refused unless the space is said here too.
         sha256: refuse another file than the one with this digest.
         format: the name of the kind it has to be of.
         trust_pickle: read a benchmark's pickle, in a process of its own.
     """
-    if space is not None:
-        from foresee.spaces.find import get
-
-        get(space)  # a misspelt name is found before a large file is read
+    asked = None if space is None or isinstance(space, OwnSpace) else tidied(getattr(space, "name", str(space)))
+    if asked is not None:
+        get(asked)  # a misspelt name is found before a large file is read
     file = File(Path(path))
-    if not file.path.exists():
+    with reading(file.where, "a file"):
+        exists = file.path.exists()
+    if not exists:
         raise DataError(f"{path}: no such file")
     if sha256 is not None and file.sha256 != sha256.lower():
         raise DataError(f"{path}: sha256 is {file.sha256}, expected {sha256}; another file, or a damaged one")
     chosen = _chosen(file, format)
     if not chosen.pickled:
-        table = chosen.read(file, space)
+        table = chosen.read(file, asked)
     elif trust_pickle:
-        table = pickles.in_child(file, space)
+        table = pickles.in_child(file, asked)
     else:
         raise DataError(
             f"{path}: a pickle, which could run anything when it is loaded; if you trust where it comes from, make a table "
             f"of it once: foresee table convert {path} table.npz --trust-pickle"
         )
+    if space is None:
+        check_named(str(path), table.space, f"--space {shlex.quote(table.space)}, in Python space={table.space!r}")
+    elif asked is not None and is_code(asked):
+        table = replace(table, space=asked)
     # Our own form remembers what it was made from.
     return table if chosen is own.FORMAT and table.source else replace(table, source=file.path.name, sha256=file.sha256)
 

@@ -16,12 +16,11 @@ import csv
 import gzip
 import io
 import json
-import os
 from pathlib import Path
 
 import numpy as np
 
-from foresee.benchmarks.formats.base import File, Format
+from foresee.benchmarks.formats.base import File, Format, whole_file
 from foresee.benchmarks.formats.collect import Collector, check_space
 from foresee.benchmarks.table import MEAN, UNKNOWN, Table
 from foresee.errors import DataError
@@ -82,7 +81,7 @@ def _settings(file: File) -> dict[str, object]:
     text = _stated(file, "space_settings")
     try:
         settings = json.loads(text) if text else {}
-    except ValueError:
+    except (ValueError, RecursionError):
         settings = None
     if not isinstance(settings, dict):
         raise DataError(f"{file.where}: space_settings {text[:60]!r}, expected a JSON object")
@@ -106,43 +105,36 @@ def write(table: Table, path: Path) -> None:
     """Write a table so that `read` gives it back; aliases and where it came from are not written."""
     costs = [*table.costs.items(), *((_PROXY + name, column) for name, column in table.proxies.items())]
     states_space = ["space", "space_settings"] if table.space else []
-    unfinished = path.with_name(f".{path.name}.{os.getpid()}")
     # Without a name and date inside, the same table gives the same bytes.
     rows = table.rows
     order = np.argsort(rows.architecture, kind="stable")
     starts = np.searchsorted(rows.architecture[order], np.arange(len(table) + 1))
-    try:
-        with unfinished.open("wb") as raw:
-            packed = gzip.GzipFile("", "wb", fileobj=raw, mtime=0) if path.suffix == ".gz" else raw
-            with io.TextIOWrapper(packed, encoding="utf-8", newline="") as text:
-                writer = csv.writer(text, lineterminator="\n")
-                writer.writerow([*NEEDED, "task", "epochs", "seed", *(name for name, _ in costs), *states_space])
-                for place, architecture in enumerate(table.architectures):
-                    once = [_number(column[place]) for _, column in costs]
-                    if states_space:
-                        first = [table.space, json.dumps(dict(table.space_settings)) if table.space_settings else ""]
-                        once += first if place == 0 else ["", ""]
-                    measured = order[starts[place] : starts[place + 1]].tolist()
-                    for row in measured:
-                        numbers = (int(rows.epochs[row]), int(rows.seed[row]))
-                        writer.writerow(
-                            [
-                                architecture,
-                                rows.metrics[rows.metric[row]],
-                                repr(float(rows.value[row])),
-                                rows.tasks[rows.task[row]],
-                                *("" if number == -1 else number for number in numbers),
-                                *once,
-                            ]
-                        )
-                        once = [""] * len(once)
-                    if not measured:
-                        writer.writerow([architecture, "", "", "", "", "", *once])
-        unfinished.replace(path)
-    except OSError as error:
-        raise DataError(f"{path}: cannot be written ({error.strerror or error})") from error
-    finally:
-        unfinished.unlink(missing_ok=True)
+    with whole_file(path) as unfinished, unfinished.open("wb") as raw:
+        packed = gzip.GzipFile("", "wb", fileobj=raw, mtime=0) if path.suffix == ".gz" else raw
+        with io.TextIOWrapper(packed, encoding="utf-8", newline="") as text:
+            writer = csv.writer(text, lineterminator="\n")
+            writer.writerow([*NEEDED, "task", "epochs", "seed", *(name for name, _ in costs), *states_space])
+            for place, architecture in enumerate(table.architectures):
+                once = [_number(column[place]) for _, column in costs]
+                if states_space:
+                    first = [table.space, json.dumps(dict(table.space_settings)) if table.space_settings else ""]
+                    once += first if place == 0 else ["", ""]
+                measured = order[starts[place] : starts[place + 1]].tolist()
+                for row in measured:
+                    numbers = (int(rows.epochs[row]), int(rows.seed[row]))
+                    writer.writerow(
+                        [
+                            architecture,
+                            rows.metrics[rows.metric[row]],
+                            repr(float(rows.value[row])),
+                            rows.tasks[rows.task[row]],
+                            *("" if number == -1 else number for number in numbers),
+                            *once,
+                        ]
+                    )
+                    once = [""] * len(once)
+                if not measured:
+                    writer.writerow([architecture, "", "", "", "", "", *once])
 
 
 def _number(value: float) -> str:

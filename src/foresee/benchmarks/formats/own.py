@@ -12,9 +12,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from itertools import pairwise
 from math import prod
 from pathlib import Path
@@ -23,7 +22,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from foresee.benchmarks.formats.base import File, Format, reading
+from foresee.benchmarks.formats.base import File, Format, reading, whole_file
 from foresee.benchmarks.formats.collect import check_space
 from foresee.benchmarks.table import Rows, Table
 from foresee.errors import DataError
@@ -66,20 +65,13 @@ def write(table: Table, path: Path) -> None:
     }
     header["content"] = _digest(header, arrays)
     arrays = {"header": np.frombuffer(json.dumps(header).encode(), np.uint8), **arrays}
-    unfinished = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        with zipfile.ZipFile(unfinished, "w", zipfile.ZIP_DEFLATED) as archive:
-            for name, array in arrays.items():
-                # A fixed date, so that the same table gives the same bytes.
-                info = zipfile.ZipInfo(f"{name}.npy")
-                info.compress_type = zipfile.ZIP_DEFLATED
-                with archive.open(info, "w", force_zip64=True) as member:
-                    np.lib.format.write_array(member, array, allow_pickle=False)
-        unfinished.replace(path)
-    except OSError as error:
-        raise DataError(f"{path}: cannot be written ({error.strerror or error})") from error
-    finally:
-        unfinished.unlink(missing_ok=True)
+    with whole_file(path) as unfinished, zipfile.ZipFile(unfinished, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, array in arrays.items():
+            # A fixed date, so that the same table gives the same bytes.
+            info = zipfile.ZipInfo(f"{name}.npy")
+            info.compress_type = zipfile.ZIP_DEFLATED
+            with archive.open(info, "w", force_zip64=True) as member:
+                np.lib.format.write_array(member, array, allow_pickle=False)
 
 
 def read(file: File, space: str | None) -> Table:
@@ -103,8 +95,26 @@ def read(file: File, space: str | None) -> Table:
             )
         if header.pop("content", None) != _digest(header, arrays):
             raise DataError(f"{file.where}: its content does not match its sha256; damaged, convert it again")
+        _check(header, file.where)
         check_space(file.where, header["space"], space)
         return _table(file, header, arrays)
+
+
+def _check(header: Mapping[str, Any], where: str) -> None:
+    """Every entry is what it should be: a digest can be written by anybody."""
+    texts, lists, tables = ("space", "source", "sha256"), ("tasks", "metrics", "costs", "proxies"), ("aliases",)
+    sound = (
+        all(isinstance(header.get(name), str) for name in texts)
+        and all(isinstance(header.get(name), list) and _are_texts(header[name]) for name in lists)
+        and all(isinstance(header.get(name), dict) and _are_texts(header[name].values()) for name in tables)
+        and isinstance(header.get("space_settings"), dict)
+    )
+    if not sound:
+        raise DataError(f"{where}: its header holds something else than texts and lists of texts; convert it again")
+
+
+def _are_texts(values: Iterable[object]) -> bool:
+    return all(isinstance(value, str) for value in values)
 
 
 def _table(file: File, header: Mapping[str, Any], arrays: Arrays) -> Table:

@@ -13,11 +13,10 @@ from rich.table import Table as Listing
 
 from foresee.cli.app import app, err, out, print_whole
 from foresee.cli.groups import CacheOptions, ScoringOptions, WorkOptions, grouped
-from foresee.cli.options import see_current_folder
+from foresee.cli.options import SpaceOption, one_space
 from foresee.cli.progress import Watch
 from foresee.errors import InputError
 from foresee.quantities import format_seconds
-from foresee.registry import tidy
 
 if TYPE_CHECKING:
     from foresee.benchmarks.benches import Bench
@@ -31,6 +30,7 @@ def bench(
     work: WorkOptions,
     kept: CacheOptions,
     space: Annotated[str | None, typer.Argument(help="the space; may be left out where the table knows it")] = None,
+    space_: SpaceOption = None,
     table: Annotated[Path | None, typer.Option(help="file of measured numbers (`foresee table info FILE`)")] = None,
     target: Annotated[str | None, typer.Option(help="what was measured, such as test_acc_cifar10")] = None,
     sample: Annotated[int, typer.Option(help="architectures to score; 0 for all of the table")] = 1000,
@@ -44,7 +44,6 @@ def bench(
 
     Example: foresee bench nasbench201 --table nb201.csv.gz --target test_acc_cifar10 --proxy dextr --proxy zico
     """
-    see_current_folder()
     from foresee.benchmarks.benches import BASELINES
     from foresee.benchmarks.benches import bench as run_bench
     from foresee.benchmarks.formats import load
@@ -53,7 +52,8 @@ def bench(
 
     if table is None:
         raise InputError("name a file of measured numbers with --table")
-    known = replace(load(table, space=None if space is None else tidy(space)), source=str(table))
+    space = one_space(space, space_)
+    known = replace(load(table, space=space), source=str(table))
     if target is None:
         raise InputError(f"say what to foresee with --target: {', '.join(one.name for one in known.targets())}")
     names = names_of(scoring.proxy or ["foresee"])
@@ -66,7 +66,7 @@ def bench(
                 target,
                 scoring.settings(names, proxy_settings=said.proxies),
                 sample=sample or None,
-                space=None if space is None else tidy(space),
+                space=space,
                 space_settings=said.space,
                 bootstrap=bootstrap,
                 out=out_,

@@ -13,7 +13,7 @@ from rich.table import Table as Grid
 
 from foresee.cli.app import app, out, print_whole
 from foresee.cli.groups import CacheOptions, ScoringOptions, WorkOptions, grouped
-from foresee.cli.options import see_current_folder
+from foresee.cli.options import SpaceOption, one_space
 from foresee.cli.progress import Watch
 from foresee.errors import InputError
 from foresee.task import Task
@@ -30,6 +30,7 @@ def calibrate(
     work: WorkOptions,
     kept: CacheOptions,
     space: Annotated[str | None, typer.Argument(help="the space, where the table does not name it")] = None,
+    space_: SpaceOption = None,
     table: Annotated[Path | None, typer.Option(help="trained architectures with what was measured of them")] = None,
     target: Annotated[str | None, typer.Option(help="the measured number to foresee (`foresee table info`)")] = None,
     trained: Annotated[
@@ -60,7 +61,6 @@ def calibrate(
 
     Example: foresee calibrate --table nb201.csv.gz --target test_acc_cifar10 --trained 50 --sample 300 --data cifar.npz
     """
-    see_current_folder()
     if table is None or target is None:
         raise InputError("--table FILE and --target NAME are needed: what was trained, and which number to foresee")
     if top < 0:
@@ -69,7 +69,7 @@ def calibrate(
     from foresee.benchmarks.formats import load
     from foresee.report.calibrate import write
 
-    given = replace(load(table, space=space), source=str(table))
+    given = replace(load(table, space=one_space(space, space_)), source=str(table))
     names, beside = list(dict.fromkeys(scoring.proxy or PROXIES)), untrained or UNTRAINED
     said = scoring.sorted(given.space, proxies=[*names, beside])
     task = _task(scoring)

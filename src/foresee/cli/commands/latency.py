@@ -10,16 +10,17 @@ import typer
 from rich.markup import escape
 
 from foresee.cli.app import app, err, out
-from foresee.cli.options import parse_settings, see_current_folder
+from foresee.cli.options import SpaceOption, one_space, parse_settings
 from foresee.errors import InputError
 from foresee.quantities import format_seconds
+from foresee.scoring.settings import MOST_THREADS
 from foresee.task import Task, parse_shape
 
 
 @app.command()
 def latency(
     space: Annotated[str | None, typer.Argument(help="a space, or module:function for your own")] = None,
-    space_: Annotated[str | None, typer.Option("--space", help="the same, as an option")] = None,
+    space_: SpaceOption = None,
     out_: Annotated[Path, typer.Option("--out", help="the table to write")] = Path("latency.json"),
     input_: Annotated[str, typer.Option("--input", help="shape of one sample")] = "3x32x32",
     outputs: Annotated[int, typer.Option(help="outputs of the network")] = 10,
@@ -30,14 +31,21 @@ def latency(
     set_: Annotated[list[str] | None, typer.Option("--set", help="space.key=value")] = None,
 ) -> None:
     """Measure every block of SPACE on this device and write a table that `foresee search --latency-table` sums."""
-    see_current_folder()
-    space = space or space_
+    space = one_space(space, space_)
     if space is None:
         raise InputError("name the space to measure (`foresee spaces` lists them)")
+    if samples < 1 or not 1 <= threads <= MOST_THREADS:
+        raise InputError(
+            f"--samples {samples} --threads {threads}: expected at least 1 sample, and 1 to {MOST_THREADS} threads"
+        )
+    if out_.is_dir() or not out_.parent.is_dir():  # said before minutes are spent on measuring
+        raise InputError(f"--out {out_}: expected a file to write, in a folder that is there")
     from foresee.budgets import LatencyTable
+    from foresee.devices import usable
     from foresee.seeds import stream
     from foresee.spaces import get
 
+    usable(device)
     pairs = parse_settings(set_ or [])
     made = get(space, **{**pairs.get("space", {}), **pairs.get(space, {})})
     task = Task(parse_shape(input_), outputs)

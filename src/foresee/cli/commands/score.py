@@ -14,7 +14,6 @@ from rich.table import Table
 
 from foresee.cli.app import app, out
 from foresee.cli.groups import ScoringOptions, grouped
-from foresee.cli.options import see_current_folder
 from foresee.errors import InputError
 from foresee.quantities import format_seconds
 
@@ -35,7 +34,6 @@ def score(
 
     Example: foresee score mypackage.models:make_net --input 3x32x32 --proxy dextr --proxy synflow
     """
-    see_current_folder()
     from foresee.devices import threads
     from foresee.proxies.base import names_of
     from foresee.scoring.scorer import Scorer

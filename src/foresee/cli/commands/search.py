@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Annotated, Any
@@ -11,7 +12,7 @@ from rich.markup import escape
 
 from foresee.cli.app import app, err, out
 from foresee.cli.groups import Group, ScoringOptions, WorkOptions, grouped
-from foresee.cli.options import parse_limits, see_current_folder
+from foresee.cli.options import parse_limits
 from foresee.cli.progress import Watch
 from foresee.errors import InputError, RunError
 from foresee.quantities import format_quantity
@@ -74,7 +75,6 @@ def search(
 
     Example: foresee search nasbench201 --proxy dextr --evaluations 200 --max-params 600k --seed 1 --out runs/a
     """
-    see_current_folder()
     from foresee.searchers import Run, SearchSettings, run_search
 
     given: dict[str, Any] = {
@@ -95,6 +95,11 @@ def search(
         return SearchSettings.load(settings, said) if settings else SearchSettings.from_json(said, where="options")
 
     base = asked()
+    if space is None:
+        from foresee.spaces.find import check_named
+
+        say = f"foresee search {shlex.quote(base.space)} --settings {shlex.quote(str(settings))}"
+        check_named(str(settings), base.space, say)
     asked_settings = asked(**_set(scoring, base))
     watch = Watch("searching", show=not work.quiet)
     try:
@@ -108,7 +113,9 @@ def search(
                 observers=[watch.observe],
             )
     except KeyboardInterrupt:
-        _wrap_up(Run.open(out_), stopped=True) if (out_ / "run.sqlite").exists() else None
+        if not (out_ / "run.sqlite").exists():
+            raise  # nothing was begun
+        _wrap_up(Run.open(out_), stopped=True)
         raise typer.Exit(130) from None
     _wrap_up(run, stopped=False)
 
@@ -147,6 +154,8 @@ def _wrap_up(run: Any, *, stopped: bool) -> None:
     failed = sum(row.status == "failed" for row in run.record.candidates)
     if stopped:
         err.print(f"[yellow]stopped[/yellow] after {scored} scored; the same command with --resume goes on")
+    if best is None and stopped:
+        return
     if best is None:
         raise RunError(f"none of {len(run.record.candidates)} candidates could be scored; the reasons are in {report}")
     objectives = [(one, best.objectives[one.name]) for one in run.record.objectives]

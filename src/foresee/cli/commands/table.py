@@ -11,7 +11,6 @@ import typer
 from rich.markup import escape
 
 from foresee.cli.app import app, err, out
-from foresee.cli.options import see_current_folder
 from foresee.errors import InputError
 
 if TYPE_CHECKING:
@@ -32,7 +31,6 @@ def info(
     as_json: Annotated[bool, typer.Option("--json", help="print JSON")] = False,
 ) -> None:
     """Show what is in FILE: space, architectures, targets, costs, precomputed proxies."""
-    see_current_folder()
     from foresee.benchmarks.formats import load
 
     loaded = load(file, space=space, sha256=sha256)
@@ -54,7 +52,6 @@ def convert(
     trust_pickle: _Trust = False,
 ) -> None:
     """Read IN, check that its space reads every architecture, and write it as a table that loads at once."""
-    see_current_folder()
     writing = _writer(target)
     if target.exists() and source.exists() and target.samefile(source):
         raise InputError(f"{target}: would overwrite what is read; name another file")

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from foresee.errors import InputError, UnknownNameError
+from foresee.errors import InputError, UnknownNameError, shown
 
 #: in the benchmark's order: the labels 0, 1, 2
 OPS = ("conv3x3", "conv1x1", "maxpool3x3")
@@ -283,9 +283,9 @@ def _sources(text: str, vertex: int) -> tuple[int, ...]:
         return ()
     sources = text.split(",")
     for source in sources:
-        if not (source.isascii() and source.isdigit() and int(source) < vertex):
+        if not (source.isascii() and source.isdigit() and len(source) < 10 and int(source) < vertex):
             raise InputError(
-                f"cell, vertex {vertex}: reads {source!r}, expected vertices below {vertex} joined by commas, or -"
+                f"cell, vertex {vertex}: reads {shown(source)}, expected vertices below {vertex} joined by commas, or -"
             )
     if len(set(map(int, sources))) < len(sources):
         raise InputError(f"cell, vertex {vertex}: reads {text}, where a vertex occurs twice")

@@ -17,7 +17,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from foresee.errors import InputError, UnknownNameError
+from foresee.errors import InputError, UnknownNameError, shown
 
 DENSE_OPS = ("linear2d", "dot", "gate", "sum")
 SPARSE_OPS = ("transformer", "linear3d")
@@ -113,9 +113,11 @@ def _parse_block(number: int, text: str) -> Block:
     sparse, sparse_width, sparse_inputs = _parse_op(number, "sparse", words[1])
     rest, left, right = words[2:], 0, 0
     if rest and rest[0].startswith("pair"):
-        pair = re.fullmatch(r"pair@(\d+),(\d+)", rest[0])
+        pair = re.fullmatch(r"pair@(\d{1,9}),(\d{1,9})", rest[0])
         if not pair:
-            raise InputError(f"block {number}: {rest[0]!r}, expected the two inputs of gate and sum, such as pair@0,1")
+            raise InputError(
+                f"block {number}: {shown(rest[0])}, expected the two inputs of gate and sum, such as pair@0,1"
+            )
         left, right, rest = int(pair[1]), int(pair[2]), rest[1:]
     for flag in rest:
         if flag not in FLAGS:
@@ -129,10 +131,10 @@ def _parse_block(number: int, text: str) -> Block:
 
 
 def _parse_op(number: int, kind: str, word: str) -> tuple[str, int, tuple[int, ...]]:
-    match = re.fullmatch(r"([a-z]\w*):(\d+)@(\d+(?:,\d+)*)", word)
+    match = re.fullmatch(r"([a-z]\w*):(\d{1,9})@(\d{1,9}(?:,\d{1,9})*)", word)
     if not match:
         raise InputError(
-            f"block {number}: {kind} part {word!r}, expected operation:width@inputs, such as linear2d:256@0,2"
+            f"block {number}: {kind} part {shown(word)}, expected operation:width@inputs, such as linear2d:256@0,2"
         )
     return match[1], int(match[2]), tuple(int(read) for read in match[3].split(","))
 

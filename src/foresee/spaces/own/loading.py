@@ -19,7 +19,9 @@ FILE_MODULE = "foresee_file_"
 
 
 def load_object(reference: str) -> Any:
-    """The function or class behind `module:name` or `path/to/file.py:name`; the current folder counts for modules.
+    """The function or class behind `module:name` or `path/to/file.py:name`, which is run to find it.
+
+    The current folder counts for modules, after all that is installed.
 
     >>> load_object("math:sqrt")(9.0)
     3.0
@@ -64,7 +66,7 @@ def _undecorated(found: Any) -> Any:
 
 
 def _load_module(name: str) -> ModuleType:
-    _search_first(Path.cwd())
+    _search_last(Path.cwd())
     try:
         return importlib.import_module(name)
     except (Exception, SystemExit) as error:  # a stranger's module may raise anything
@@ -89,7 +91,7 @@ def _load_file(path: Path) -> ModuleType:
     if name not in sys.modules:
         spec: Any = importlib.util.spec_from_file_location(name, path)
         sys.modules[name] = importlib.util.module_from_spec(spec)
-        _search_first(path.parent)  # as Python does for a script: its neighbours can be imported
+        _search_last(path.parent)  # its neighbours can be imported, but take nobody's place
         try:
             spec.loader.exec_module(sys.modules[name])
         except (Exception, SystemExit) as error:
@@ -98,9 +100,9 @@ def _load_file(path: Path) -> ModuleType:
     return sys.modules[name]
 
 
-def _search_first(folder: Path) -> None:
+def _search_last(folder: Path) -> None:
     if str(folder) not in sys.path:
-        sys.path.insert(0, str(folder))
+        sys.path.append(str(folder))
 
 
 def one_line(error: BaseException) -> str:
