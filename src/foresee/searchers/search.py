@@ -140,7 +140,7 @@ def run_search(
             raise
         store.set("status", "finished")
         store.set("searcher_state", searcher.state())
-        store.log("finished", acceptance=searcher.gate.acceptance)
+        store.log("finished", acceptance=searcher.gate.acceptance, passed_over=searcher.gate.failures)
         run = Run(store.record(), folder.path if folder else None, space)
         _write_best(folder, run)
         announce(session.event("finished", acceptance=searcher.gate.acceptance))

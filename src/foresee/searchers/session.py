@@ -11,7 +11,7 @@ from __future__ import annotations
 import time
 from typing import Any
 
-from foresee.errors import RunError
+from foresee.errors import RunError, said, storable
 from foresee.proxies.base import Score
 from foresee.runs.engines import Engine
 from foresee.runs.events import Announcer, Event
@@ -103,13 +103,27 @@ class Session:
         if row is not None and row.status != "asked":
             self._note(row, replayed=True)
             return
+        counts, reason = self._counts(proposal)
         if row is None:
-            counts = {name: _count(proposal.costs[name]) for name in self.problem.recorded}
             self.store.add_candidate(
                 proposal.id, architecture=text, identity=proposal.identity, parent=proposal.parent, counts=counts
             )
         self.announce(self.event("asked", proposal.id, architecture=text))
+        if reason:  # what cannot be counted is not looked at
+            self.store.finish_candidate(proposal.id, status="failed", reason=reason)
+            self._note(self.store.candidate(proposal.id), replayed=False)
+            return
         self.desk.submit(proposal.id, text, self.names, self.problem.seed)
+
+    def _counts(self, proposal: Proposal) -> tuple[dict[str, float], str]:
+        """What is kept of the costs, and why the first that cannot be found cannot; a stranger's space may raise anything."""
+        counts: dict[str, float] = {}
+        for name in self.problem.recorded:
+            try:
+                counts[name] = _count(proposal.costs[name])
+            except Exception as error:
+                return counts, f"{name} cannot be found ({said(error)})"
+        return counts, ""
 
     def _check(self, proposal: Proposal, text: str) -> None:
         """A searcher's mistake is said where it is made."""
@@ -131,7 +145,7 @@ class Session:
         else:
             scores = {score.proxy: score for score in scored.scores}
             values = self.problem.values(scores, {name: proposal.costs[name] for name in self.problem.recorded})
-            missing = self.problem.missing(scores)
+            missing = storable(self.problem.missing(scores))
             first = self.problem.objectives[0]
             self.store.finish_candidate(
                 proposal.id,
@@ -171,7 +185,8 @@ class Session:
 
 
 def _row(score: Score) -> ScoreRow:
-    return ScoreRow(**{name: getattr(score, name) for name in ScoreRow.__dataclass_fields__})
+    fields = {name: getattr(score, name) for name in ScoreRow.__dataclass_fields__}
+    return ScoreRow(**{**fields, "reason": storable(score.reason)})
 
 
 def _score(row: ScoreRow) -> Score:
