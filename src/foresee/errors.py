@@ -70,3 +70,30 @@ class SettingsMismatchError(RunError):
 
 class MissingExtraError(ForeseeError, ImportError):
     """An optional library is needed; the message says which extra installs it."""
+
+
+#: of a stranger's text, so much is kept
+KEPT_CHARACTERS = 4000
+
+
+def said(error: BaseException) -> str:
+    """An error of a stranger's code as a reason: its kind and its text, whatever that text is.
+
+    >>> said(ValueError("no good"))
+    'ValueError: no good'
+    """
+    try:
+        text = str(error)
+    except Exception:  # even asking for the text may raise
+        text = "it has no text"
+    return storable(f"{type(error).__name__}: {text}")
+
+
+def storable(text: str) -> str:
+    """The text as it can be written anywhere: half characters replaced, and not without end.
+
+    >>> storable("a\ud800b")
+    'a?b'
+    """
+    kept = text if len(text) <= KEPT_CHARACTERS else f"{text[:KEPT_CHARACTERS]}…"
+    return kept.encode("utf-8", "replace").decode("utf-8")

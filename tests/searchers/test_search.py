@@ -11,7 +11,7 @@ from torch import nn
 
 import foresee as fs
 from foresee.errors import InfeasibleError, InputError, RunError, SettingsMismatchError, UnknownNameError
-from foresee.runs import Event, read
+from foresee.runs import Event, Store, read
 from foresee.searchers import SearchSettings, run_search
 
 
@@ -234,3 +234,45 @@ def test_a_device_that_is_not_there_is_said_before_anything_is_made(tmp_path):
     with pytest.raises(InputError, match="device 'cuda:99' cannot be used here"):
         go(device="cuda:99", out=tmp_path / "r")
     assert not (tmp_path / "r").exists()
+
+
+def timed(monkeypatch):
+    """A clock that says something else at every measurement, and a list of how often it was asked."""
+    from foresee.budgets import clock
+
+    asked = []
+
+    def time_network(network, inputs):
+        asked.append(network)
+        return clock.Timing(1e-3 + 1e-6 * len(asked), 0.0, 1)
+
+    monkeypatch.setattr(clock, "time_network", time_network)
+    return asked
+
+
+def test_each_measured_latency_is_written_once(tmp_path, monkeypatch):
+    asked = timed(monkeypatch)
+    written = []
+    plain = Store.set
+    monkeypatch.setattr(Store, "set", lambda self, key, value: (written.append((key, value)), plain(self, key, value)))
+    go(tmp_path / "r", limits={"latency": {"max": 1}})
+    kept = [(key, value) for key, value in written if key.startswith("latency")]
+    assert len(kept) == len(asked) == len(dict(kept)) > 0
+    assert all(isinstance(value, float) for _, value in kept)
+    with Store.open(tmp_path / "r" / "run.sqlite") as store:
+        assert {f"latency:{name}": value for name, value in store.kept("latency").items()} == dict(kept)
+
+
+def test_a_run_that_holds_its_latencies_as_one_fact_resumes(tmp_path, monkeypatch):
+    """As older ones do: nothing that was measured then is measured again."""
+    asked = timed(monkeypatch)
+    limits = {"latency": {"max": 1}}
+    whole = go(tmp_path / "r", limits=limits)
+    with Store.open(tmp_path / "r" / "run.sqlite", write=True) as store:
+        known = store.kept("latency")
+        with store._transaction() as db:
+            db.execute("DELETE FROM run WHERE key LIKE 'latency:%'")
+        store.set("latency", known)
+    asked.clear()
+    assert essence(go(tmp_path / "r", limits=limits, resume=True).record) == essence(whole.record)
+    assert asked == []

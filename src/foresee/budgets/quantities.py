@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -10,7 +11,7 @@ from torch import nn
 
 from foresee.budgets.clock import Clock
 from foresee.counting import stored_bytes
-from foresee.errors import UnknownNameError
+from foresee.errors import InputError, UnknownNameError
 from foresee.quantities import format_quantity, format_seconds
 from foresee.spaces.base import Space
 from foresee.spaces.counting import Counts, on_meta
@@ -61,6 +62,8 @@ class Costs(Mapping[str, float]):
             raise UnknownNameError("budget", name, QUANTITIES)
         if name not in self.known:
             self.known[name] = QUANTITIES[name].measure(self)
+        if not 0 <= self.known[name] < math.inf:  # a stranger's formula may say anything
+            raise InputError(f"{name} {self.known[name]:g}: expected a finite number of at least 0")
         return self.known[name]
 
     def __iter__(self) -> Iterator[str]:

@@ -108,8 +108,8 @@ def objectives_text(objectives: Iterable[Objective]) -> str:
 
 def proxy_names(record: Record) -> tuple[str, ...]:
     """Proxies of the run: those asked for, in their order, then any other that left a score."""
-    asked = record.settings.get("proxies") or ()
-    names = [asked] if isinstance(asked, str) else [str(name) for name in asked]
+    asked = record.settings.get("proxies")
+    names = [asked] if isinstance(asked, str) else [str(name) for name in asked] if isinstance(asked, list) else []
     return tuple(dict.fromkeys([*names, *(name for c in record.candidates for name in c.scores)]))
 
 

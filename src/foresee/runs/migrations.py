@@ -14,22 +14,25 @@ from contextlib import closing, suppress
 from pathlib import Path
 
 from foresee.registry import tidy
+from foresee.runs.checking import damaged
 from foresee.runs.opening import beside
 from foresee.runs.schema import SCHEMA_VERSION, TABLES, insert, version
 from foresee.runs.values import pack, unpack
 
 
-def migrate(connection: sqlite3.Connection) -> None:
-    """Bring an old run to the schema of today, in one transaction."""
+def migrate(connection: sqlite3.Connection, path: str | Path) -> None:
+    """Bring an old run to the schema of today, in one transaction; one that makes no sense is refused."""
     connection.execute("BEGIN IMMEDIATE")
     try:
         for old in range(version(connection), SCHEMA_VERSION):
             STEPS[old](connection)
             connection.execute(f"PRAGMA user_version={old + 1}")
         connection.execute("COMMIT")
-    except BaseException:
+    except BaseException as error:
         if connection.in_transaction:
             connection.execute("ROLLBACK")
+        if isinstance(error, ValueError | TypeError | AttributeError | LookupError):
+            raise damaged(path, f"its settings cannot be read ({error})") from error
         raise
 
 

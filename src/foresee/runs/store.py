@@ -11,18 +11,19 @@ import os
 import sqlite3
 import time
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
 from foresee.errors import RunError
+from foresee.runs.checking import check, fact, opened_mapping, opened_numbers
 from foresee.runs.migrations import keep_copy, migrate
 from foresee.runs.opening import beside, in_memory, reading, translated, writing
 from foresee.runs.record import CandidateRow, EventRow, Objective, Record, ScoreRow, StepRow
 from foresee.runs.schema import SCHEMA_VERSION, insert, lay_out, version
-from foresee.runs.values import number, pack, unpack
+from foresee.runs.values import number, pack
 
 
 class Store:
@@ -30,6 +31,7 @@ class Store:
 
     def __init__(self, connection: sqlite3.Connection, path: str) -> None:
         self._connection, self.path = connection, path
+        self._file = _file(path)
 
     # -- opening ----------------------------------------------------------------------------------------------------------
     @classmethod
@@ -75,23 +77,27 @@ class Store:
         kept beside it, and otherwise in memory only.
         """
         path = Path(path)
-        connection = reading(path)
+        with translated(path), ExitStack() as stack:
+            found = stack.enter_context(closing(reading(path)))
+            old = version(found) < SCHEMA_VERSION
+            seen = stack.enter_context(closing(in_memory(found))) if old else found
+            if old:
+                migrate(seen, path)
+            check(seen, path)
+            seen.execute("PRAGMA query_only=ON")
+            if not write:
+                stack.pop_all()
+                if old:
+                    found.close()
+                return cls(seen, str(path))
+            cls(seen, str(path)).record()  # every value can be read: only then is anything written
+            if old:
+                keep_copy(found, path)
         with translated(path):
-            old = version(connection) < SCHEMA_VERSION
-            if write:
-                with closing(connection):
-                    if old:
-                        keep_copy(connection, path)
-                connection = writing(path)
-            elif old:
-                with closing(connection):
-                    memory = in_memory(connection)
-                connection = memory
+            connection = writing(path)
             try:
                 if old:
-                    migrate(connection)
-                if not write:
-                    connection.execute("PRAGMA query_only=ON")
+                    migrate(connection, path)
             except BaseException:
                 connection.close()
                 raise
@@ -111,6 +117,8 @@ class Store:
     @contextmanager
     def _transaction(self) -> Iterator[sqlite3.Connection]:
         with translated(self.path):
+            if _file(self.path) != self._file:  # SQLite would write to a file that nobody will ever find
+                raise RunError(f"{self.path}: was deleted or replaced while the run went on; start a new run")
             self._connection.execute("BEGIN IMMEDIATE")
             try:
                 yield self._connection
@@ -124,6 +132,10 @@ class Store:
         """Set one fact about the run: its status, title, ..."""
         with self._transaction() as db:
             db.execute("INSERT OR REPLACE INTO run VALUES (?, ?)", (key, pack(value, key)))
+
+    def keep(self, key: str, name: str, value: Any) -> None:
+        """Add one value, by name, to those kept under a key; each is written once, however many there are."""
+        self.set(f"{key}:{name}", value)
 
     def log(self, kind: str, candidate: int | None = None, **details: Any) -> None:
         """Append an event."""
@@ -192,7 +204,14 @@ class Store:
         """One fact about the run."""
         with translated(self.path):
             row = self._connection.execute("SELECT value FROM run WHERE key=?", (key,)).fetchone()
-        return default if row is None else unpack(row[0])
+        return default if row is None else fact(self.path, key, row[0])
+
+    def kept(self, key: str) -> dict[str, Any]:
+        """All values that were kept under a key, by name; those of a run that wrote them as one fact come first."""
+        found: dict[str, Any] = dict(self.get(key, {}))
+        with translated(self.path):
+            rows = self._connection.execute("SELECT key, value FROM run WHERE key GLOB ?", (f"{key}:*",)).fetchall()
+        return found | {name.partition(":")[2]: fact(self.path, name, value) for name, value in rows}
 
     def objectives(self) -> tuple[Objective, ...]:
         """What the run seeks."""
@@ -215,7 +234,7 @@ class Store:
             scores: dict[int, dict[str, ScoreRow]] = {}
             of_one = " WHERE candidate=?" if one else ""
             for candidate, *fields in self._connection.execute(f"SELECT * FROM scores{of_one}", one):  # noqa: S608
-                fields[-1] = unpack(fields[-1])
+                fields[-1] = opened_numbers(self.path, f"parts of {fields[0]} of candidate {candidate}", fields[-1])
                 scores.setdefault(candidate, {})[fields[0]] = ScoreRow(*fields)
             of_one = " WHERE id=?" if one else " ORDER BY id"
             rows = self._connection.execute(f"SELECT * FROM candidates{of_one}", one).fetchall()  # noqa: S608
@@ -223,7 +242,8 @@ class Store:
         made = []
         for row in rows:
             found = dict(zip(names, row, strict=True))
-            found |= {name: unpack(found[name]) for name in ("counts", "objectives")}
+            for name in ("counts", "objectives"):
+                found[name] = opened_numbers(self.path, f"{name} of candidate {found['id']}", found[name])
             made.append(CandidateRow(**found, scores=scores.get(found["id"], {})))
         return tuple(made)
 
@@ -231,16 +251,36 @@ class Store:
         """All steps in order."""
         with translated(self.path):
             rows = self._connection.execute("SELECT * FROM steps ORDER BY number").fetchall()
-        return tuple(StepRow(step, kind, unpack(outcome), *when) for step, kind, outcome, *when in rows)
+        return tuple(
+            StepRow(step, kind, opened_mapping(self.path, f"outcome of step {step}", outcome), *when)
+            for step, kind, outcome, *when in rows
+        )
 
     def events(self) -> tuple[EventRow, ...]:
         """All events in order."""
         with translated(self.path):
             rows = self._connection.execute("SELECT time, kind, candidate, details FROM events ORDER BY id").fetchall()
-        return tuple(EventRow(when, kind, candidate, unpack(details)) for when, kind, candidate, details in rows)
+        return tuple(
+            EventRow(when, kind, candidate, opened_mapping(self.path, f"details of an event {kind!r}", details))
+            for when, kind, candidate, details in rows
+        )
 
     def record(self) -> Record:
-        """The whole run as plain values."""
+        """The whole run as plain values, as it is at one moment."""
+        with self._moment():
+            return self._record()
+
+    @contextmanager
+    def _moment(self) -> Iterator[None]:
+        """All that is read in here is of one moment, also while another process writes."""
+        with translated(self.path):
+            self._connection.execute("BEGIN")
+        try:
+            yield
+        finally:
+            self._connection.execute("ROLLBACK")
+
+    def _record(self) -> Record:
         return Record(
             kind=self.get("kind", "search"),
             status=self.get("status", "running"),
@@ -253,6 +293,15 @@ class Store:
             objectives=self.objectives(),
             steps=self.steps(),
         )
+
+
+def _file(path: str) -> tuple[int, int] | None:
+    """Which file it is, whatever its name; None where there is none."""
+    try:
+        found = os.stat(path)
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
 
 
 def _score(row: ScoreRow, candidate: int) -> tuple[Any, ...]:

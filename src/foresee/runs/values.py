@@ -45,6 +45,17 @@ def _plain(value: Any, what: str) -> Any:
     return value
 
 
+def is_number(value: Any) -> bool:
+    """Whether a value read from somewhere can be used as a number."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return False
+    try:
+        float(value)
+    except OverflowError:
+        return False
+    return True
+
+
 def number(value: float | None, what: str) -> float | None:
     """A number for a column of its own. SQLite would make None of NaN, so it is refused: say None, and give the reason.
 

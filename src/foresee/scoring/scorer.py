@@ -19,7 +19,7 @@ from foresee import data as data_room
 from foresee.batch import Batch
 from foresee.data import Data
 from foresee.devices import threads, usable
-from foresee.errors import ForeseeError
+from foresee.errors import ForeseeError, said
 from foresee.proxies import base as proxies_base
 from foresee.proxies.base import Proxy, Score
 from foresee.scoring.one import scores
@@ -183,7 +183,7 @@ class Scorer:
                     network = self.candidate(text, seed).build()
                     found |= dict(zip(rest, self.of_network(network, rest, seed), strict=True))
         except Exception as error:  # a stranger's network may raise anything; it is this architecture's fate alone
-            return Scored(error=f"{type(error).__name__}: {error}", seconds=time.perf_counter() - start)
+            return Scored(error=said(error), seconds=time.perf_counter() - start)
         return Scored(tuple(found[name] for name in names), time.perf_counter() - start)
 
     def _counted(self, text: str, names: Sequence[str], seed: int) -> dict[str, Score]:

@@ -30,7 +30,7 @@ from foresee.searchers.problem import Problem
 
 @dataclass(frozen=True)
 class Result:
-    """What became of a proposal: every score with its parts and status, every cost, how long it took.
+    """What became of a proposal: every score with its parts and status, every cost that could be found, how long it took.
 
     `values` are those of the problem's objectives, by name, as measured; `merits` the same turned so that more is better, in
     the order of the objectives, empty where the candidate failed (for the `reason`). Seconds may differ from run to run: a

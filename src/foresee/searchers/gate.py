@@ -1,22 +1,26 @@
 """Who may come in: an architecture is handed out only if it meets the limits and its identity is new.
 
 Limits hold by construction, for every searcher: a draw that misses is repeated, later also walked towards the limits; where
-draws find nothing, a space that can be listed is looked at as a whole.
+draws find nothing, a space that can be listed is looked at as a whole. What cannot be drawn, written or (under limits)
+counted is passed over: one impossible architecture is no reason to end a run.
 """
 
 from __future__ import annotations
 
+import math
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from foresee.budgets import Costs
-from foresee.errors import InfeasibleError
+from foresee.errors import ForeseeError, InfeasibleError, said
 from foresee.searchers.problem import Problem
 
 #: draws for one candidate before the whole space is looked at (or given up, where it cannot be listed)
 DRAWS = 2000
+#: draws that fail before the first that does not: then the space (or the searcher) is broken, and that is said
+BROKEN = 200
 #: after so many draws in vain, each further draw is also walked towards the limits, at most so many steps
 PLAIN, STEPS = 30, 200
 #: spaces up to this size are looked at as a whole when draws find nothing
@@ -47,6 +51,10 @@ class Gate:
         self.seen: set[str] = set()
         self._drawn = 0
         self._nearest: tuple[float, Any] | None = None
+        #: how often something was passed over because it raised
+        self.failures = 0
+        self._last: Exception | None = None
+        self._sound = False  # not one draw has succeeded yet
 
     @property
     def acceptance(self) -> float:
@@ -54,10 +62,10 @@ class Gate:
         return self.asked / self._drawn if self._drawn else 1.0
 
     def admit(self, architecture: Any, parent: int | None = None) -> Proposal | None:
-        """The architecture as the next candidate, or None where it is known already or outside the limits."""
-        self._drawn += 1
-        identity = self.space.canonical(architecture)
-        if identity in self.seen or self.miss(architecture):
+        """The architecture as the next candidate, or None where it is known already, outside the limits, or impossible."""
+        self._drawn, self._sound = self._drawn + 1, True
+        identity = self._new(architecture)
+        if identity is None:
             return None
         self.seen.add(identity)
         proposal = Proposal(self.asked, architecture, identity, self.problem.costs(architecture), parent)
@@ -72,7 +80,14 @@ class Gate:
         """
         rng = self.problem.stream("ask", self.asked)
         for attempt in range(self._draws):
-            architecture, parent = draw(rng, attempt)
+            try:
+                architecture, parent = draw(rng, attempt)
+            except Exception as error:  # a stranger's space may raise anything
+                self._drawn += 1
+                self._note(error)
+                if not self._sound and self.failures >= BROKEN:
+                    raise self._broken(error) from error
+                continue
             proposal = self.admit(architecture, parent)
             if proposal is None and attempt >= PLAIN and self.limits:
                 proposal = self.admit(self._walk(architecture, rng), parent)
@@ -86,10 +101,14 @@ class Gate:
         return None
 
     def miss(self, architecture: Any) -> float:
-        """How far outside the limits an architecture is; 0 when it meets them all."""
+        """How far outside the limits an architecture is: 0 when it meets them all, infinitely where that cannot be found."""
         if not self.limits:
             return 0.0
-        miss = self.limits.miss(self.problem.costs(architecture))
+        try:
+            miss = self.limits.miss(self.problem.costs(architecture))
+        except Exception as error:
+            self._note(error)
+            return math.inf
         if miss and (self._nearest is None or miss < self._nearest[0]):
             self._nearest = (miss, architecture)
         return miss
@@ -100,8 +119,12 @@ class Gate:
         for _ in range(STEPS):
             if not miss:
                 break
-            step = self.space.mutate(architecture, rng)
             self._drawn += 1
+            try:
+                step = self.space.mutate(architecture, rng)
+            except Exception as error:
+                self._note(error)
+                continue
             there = self.miss(step)
             if there <= miss:
                 architecture, miss = step, there
@@ -121,18 +144,44 @@ class Gate:
         if not self._listable:
             return []
         left: dict[str, Any] = {}
-        for architecture in self.space.enumerate():
-            identity = self.space.canonical(architecture)
-            if identity not in self.seen and not self.miss(architecture):
+        for architecture in self._listed():
+            identity = self._new(architecture)
+            if identity is not None:
                 left.setdefault(identity, architecture)
         return list(left.values())
 
+    def _listed(self) -> Iterator[Any]:
+        """The architectures in their order; a listing that fails half-way ends there."""
+        try:
+            yield from self.space.enumerate()
+        except Exception as error:
+            self._note(error)
+
+    def _new(self, architecture: Any) -> str | None:
+        """The identity of an architecture that may come in; None where it is known, outside the limits or impossible."""
+        try:
+            identity = self.space.canonical(architecture)
+            for text in (identity, str(architecture)):
+                text.encode()  # the store keeps no half characters
+        except Exception as error:
+            self._note(error)
+            return None
+        return None if identity in self.seen or self.miss(architecture) else identity
+
+    def _note(self, error: Exception) -> None:
+        self.failures, self._last = self.failures + 1, error
+
+    def _broken(self, error: Exception) -> ForeseeError:
+        """What to say where every draw fails: an error of ours says it itself."""
+        return error if isinstance(error, ForeseeError) else InfeasibleError(self._explain())
+
     def _explain(self) -> str:
+        why = f"; {self.failures:,} were passed over, the last: {said(self._last)}" if self._last else ""
         looked = f"all {self.space.size or ''} architectures" if self._listable else f"{self._drawn:,} draws"
         if self._nearest is None:
-            return f"space {self.space.name}: no architecture found in {looked}"
+            return f"space {self.space.name}: no architecture found in {looked}{why}"
         _, architecture = self._nearest
         return (
             f"no architecture of {self.space.name} meets {self.limits} (looked at {looked}); the nearest miss is "
-            f"{architecture} with {self.limits.explain(self.problem.costs(architecture))}"
+            f"{architecture} with {self.limits.explain(self.problem.costs(architecture))}{why}"
         )

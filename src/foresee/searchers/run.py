@@ -76,7 +76,7 @@ class Run:
 
     @cached_property
     def _task(self) -> Task:
-        return Task.from_json(self.record.environment["task"])
+        return Task.from_json(self.record.environment.get("task"))
 
     @cached_property
     def _space(self) -> Space[Any]:

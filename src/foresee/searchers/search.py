@@ -125,13 +125,14 @@ def run_search(
         store = _open_store(folder, settings, problem.objectives, facts, resume, stack)
         announce = Announcer(observers)
         # A measured latency cannot be measured again to the last digit: a run keeps what it saw, so that it replays.
-        problem.clock.known.update(store.get("latency", {}))
-        problem.clock.note = lambda identity, seconds: store.set("latency", problem.clock.known)
+        problem.clock.known.update(store.kept("latency"))
+        problem.clock.note = lambda identity, seconds: store.keep("latency", identity, seconds)
         session = Session(searcher, store, engine_made, announce, settings.window)
-        store.set("status", "running")
         try:
             session.go()
         except BaseException as error:
+            if isinstance(error, RunError) and not session.begun:  # what is stored does not fit: it is left as it is
+                raise
             status = "interrupted" if isinstance(error, KeyboardInterrupt) else "failed"
             store.set("status", status)
             store.log(status, reason=str(error))
@@ -140,7 +141,7 @@ def run_search(
             raise
         store.set("status", "finished")
         store.set("searcher_state", searcher.state())
-        store.log("finished", acceptance=searcher.gate.acceptance)
+        store.log("finished", acceptance=searcher.gate.acceptance, passed_over=searcher.gate.failures)
         run = Run(store.record(), folder.path if folder else None, scorer.space)
         _write_best(folder, run)
         announce(session.event("finished", acceptance=searcher.gate.acceptance))
@@ -187,9 +188,7 @@ def _open_store(
     folder.hold()
     stack.callback(folder.release)
     if folder.exists:
-        store = stack.enter_context(Store.open(folder.store_path, write=True))
-        store.log("resumed")
-        return store
+        return stack.enter_context(Store.open(folder.store_path, write=True))
     store = stack.enter_context(Store.create(folder.store_path, **asked))
     folder.write_settings(asked["settings"])
     return store

@@ -11,7 +11,7 @@ from __future__ import annotations
 import time
 from typing import Any
 
-from foresee.errors import RunError
+from foresee.errors import RunError, said, storable
 from foresee.proxies.base import Score
 from foresee.runs.engines import Engine
 from foresee.runs.events import Announcer, Event
@@ -33,10 +33,13 @@ class Session:
         self.problem.gather = self.desk.gather
         self.names = list(self.problem.scorer.proxies)
         self.stored = {row.id: row for row in store.candidates()}
+        self._check_stored()
+        self.begun = False
         for row in self.stored.values():
             self.problem.recall(row.architecture, {name: float(value) for name, value in row.counts.items()})
         self.outcomes = {row.number: row.outcome for row in store.steps()}
         self.waiting: dict[int, Proposal] = {}
+        self.unsent: list[Proposal] = []
         self.results: dict[int, Result] = {}
         self.asked = self.told = self.done = self.steps = 0
         self.best: float | None = None
@@ -44,6 +47,24 @@ class Session:
     def event(self, kind: str, candidate: int | None = None, **details: Any) -> Event:
         """An event at this point of the run."""
         return Event(kind, self.done, self.problem.evaluations, candidate, details)
+
+    def _check_stored(self) -> None:
+        """What is to be replayed can be a part of this run."""
+        for row in self.stored.values():
+            missing = [one.name for one in self.problem.objectives if one.name not in row.objectives]
+            wrong = "there is no place for it" if row.id >= self.problem.evaluations else ""
+            if row.status == "scored" and missing:
+                wrong = f"it is scored, and has no {', '.join(missing)}"
+            if wrong:
+                raise RunError(f"{self.store.path} is damaged: candidate {row.id}: {wrong}; start a new run")
+
+    def _begin(self) -> None:
+        """Whatever was stored fits so far: from here on the run is written to."""
+        if not self.begun:
+            self.begun = True
+            if self.stored or self.outcomes:
+                self.store.log("resumed")
+            self.store.set("status", "running")
 
     def go(self) -> None:
         """From the first candidate to the last."""
@@ -55,9 +76,13 @@ class Session:
             while not exhausted and (room := self._room()):
                 exhausted = not self._ask(room)
             if self.told == self.asked:
+                self._begin()
                 return
             while self.told not in self.results:
-                self._take(self.desk.wait())
+                if self.unsent:
+                    self._send()
+                else:
+                    self._take(self.desk.wait())
             self.searcher.tell([self.results.pop(self.told)])
             self.told += 1
 
@@ -70,6 +95,7 @@ class Session:
         while self.steps < due:
             number, replayed = self.steps, self.steps in self.outcomes
             if not replayed:
+                self._begin()
                 start = time.perf_counter()
                 # as it will be read from the store, so that this session sees what a later one would
                 outcome = unpack(pack(self.searcher.step(number), f"outcome of step {number}"))
@@ -88,39 +114,74 @@ class Session:
         proposals = self.searcher.ask(count)
         for proposal in proposals:
             self._hand_in(proposal)
+        if self.asked > max(self.stored, default=-1):  # all that is stored was met again as it is
+            self._send()
         if len(proposals) < count:
+            self._begin()
             self.store.log("exhausted", asked=self.asked)
             self.announce(self.event("exhausted"))
             return False
         return True
 
     def _hand_in(self, proposal: Proposal) -> None:
-        text = str(proposal.architecture)
-        self._check(proposal, text)
+        self._check(proposal, str(proposal.architecture))
         self.asked += 1
         self.waiting[proposal.id] = proposal
         row = self.stored.get(proposal.id)
         if row is not None and row.status != "asked":
             self._note(row, replayed=True)
-            return
-        if row is None:
-            counts = {name: _count(proposal.costs[name]) for name in self.problem.recorded}
+        else:
+            self.unsent.append(proposal)
+
+    def _send(self) -> None:
+        """Store those that are new and have all of them scored."""
+        unsent, self.unsent = self.unsent, []
+        for proposal in unsent:
+            self._score(proposal)
+
+    def _score(self, proposal: Proposal) -> None:
+        self._begin()
+        text = str(proposal.architecture)
+        counts, reason = self._counts(proposal)
+        if proposal.id not in self.stored:
             self.store.add_candidate(
                 proposal.id, architecture=text, identity=proposal.identity, parent=proposal.parent, counts=counts
             )
         self.announce(self.event("asked", proposal.id, architecture=text))
+        if reason:  # what cannot be counted is not looked at
+            self.store.finish_candidate(proposal.id, status="failed", reason=reason)
+            self._note(self.store.candidate(proposal.id), replayed=False)
+            return
         self.desk.submit(proposal.id, text, self.names, self.problem.seed)
+
+    def _counts(self, proposal: Proposal) -> tuple[dict[str, float], str]:
+        """What is kept of the costs, and why the first that cannot be found cannot; a stranger's space may raise anything."""
+        counts: dict[str, float] = {}
+        for name in self.problem.recorded:
+            try:
+                counts[name] = _count(proposal.costs[name])
+            except Exception as error:
+                return counts, f"{name} cannot be found ({said(error)})"
+        return counts, ""
 
     def _check(self, proposal: Proposal, text: str) -> None:
         """A searcher's mistake is said where it is made."""
         if proposal.id != self.asked:
             raise RunError(f"searcher {self.searcher.name} proposed candidate {proposal.id}, expected {self.asked}")
         row = self.stored.get(proposal.id)
-        if row is not None and row.architecture != text:
-            raise RunError(
-                f"this run cannot be resumed by this version: candidate {row.id} is {row.architecture} in the run, but "
-                f"{text} is proposed now; the space or searcher has changed"
-            )
+        if row is None:
+            return
+        facts = {
+            "": (row.architecture, text),
+            "the identity of ": (row.identity, proposal.identity),
+            "the parent of ": (row.parent, proposal.parent),
+        }
+        for what, (stored, now) in facts.items():
+            if stored != now:
+                raise RunError(
+                    f"this run cannot be resumed by this version: {what}candidate {row.id} is {stored!s:.300} in the run, "
+                    f"but {now!s:.300} is proposed now; the space or searcher has changed"
+                )
 
     def _take(self, answer: Answer) -> None:
         proposal, scored = self.waiting[answer.ticket], answer.scored
@@ -131,7 +192,7 @@ class Session:
         else:
             scores = {score.proxy: score for score in scored.scores}
             values = self.problem.values(scores, {name: proposal.costs[name] for name in self.problem.recorded})
-            missing = self.problem.missing(scores)
+            missing = storable(self.problem.missing(scores))
             first = self.problem.objectives[0]
             self.store.finish_candidate(
                 proposal.id,
@@ -171,7 +232,8 @@ class Session:
 
 
 def _row(score: Score) -> ScoreRow:
-    return ScoreRow(**{name: getattr(score, name) for name in ScoreRow.__dataclass_fields__})
+    fields = {name: getattr(score, name) for name in ScoreRow.__dataclass_fields__}
+    return ScoreRow(**{**fields, "reason": storable(score.reason)})
 
 
 def _score(row: ScoreRow) -> Score:

@@ -134,6 +134,20 @@ class StoreSuite:
             found = [step.number for step in store.steps()]
             assert found == [0, 1], f"steps 0 and 1 were stored, {found} are there"
 
+    def test_values_are_kept_one_by_one(self) -> None:
+        """Each is written once; those that an older run wrote as one fact are among them."""
+        with TemporaryDirectory() as folder, self.writer(folder) as store:
+            assert store.kept("latency") == {}, "something is kept before anything was"
+            store.set("latency", {"a": 0.5, "b": 0.25})
+            expected = {"a": 0.5, "b": 0.1 + 0.2, "c:*'": -0.0, "": 5e-324}
+            for name in ("b", "c:*'", ""):
+                store.keep("latency", name, expected[name])
+            store.keep("latencies", "x", 1.0)
+            found = store.kept("latency")
+            assert repr(sorted(found.items())) == repr(sorted(expected.items())), (
+                f"{expected} was kept, {found} is there"
+            )
+
     # -- nothing is lost ----------------------------------------------------------------------------------------------
     def test_killed_at_any_moment(self) -> None:
         """What was finished is there, what was not is not there at all, and the run can be gone on with."""

@@ -9,7 +9,7 @@ import time
 
 import pytest
 
-from foresee.errors import InputError
+from foresee.errors import InputError, RunError
 from foresee.runs import engines
 
 
@@ -100,13 +100,12 @@ def test_workers_end_when_the_parent_is_killed(tmp_path):
             def slow(payload):
                 with open(payload, "w") as file:
                     file.write(str(os.getpid()))
-                time.sleep(1.0)
+                time.sleep(600)
 
             if __name__ == "__main__":
                 with engines.Processes(slow, 1) as engine:
                     engine.submit(0, os.environ["MARK"])
                     engine.wait()
-                    time.sleep(60)
             """
         )
     )
@@ -118,6 +117,7 @@ def test_workers_end_when_the_parent_is_killed(tmp_path):
     worker = int(mark.read_text())
     parent.kill()
     parent.wait()
+    deadline = time.monotonic() + 15  # in the middle of a job of ten minutes
     while time.monotonic() < deadline:
         try:
             os.kill(worker, 0)
@@ -128,6 +128,95 @@ def test_workers_end_when_the_parent_is_killed(tmp_path):
                 return
         time.sleep(0.05)
     pytest.fail("the worker outlived its parent")
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_a_worker_killed_while_it_starts_is_replaced_at_nobodys_cost(workers):
+    with engines.Processes(square, workers) as engine:
+        for job in range(3):
+            engine.submit(job, job)
+        engine._busy[0].process.kill()
+        found = drain(engine, 3)
+    assert [(found[job].value, found[job].attempts) for job in range(3)] == [(0, 1), (1, 1), (4, 1)]
+
+
+class Stillborn:
+    """Ends every process it is sent to, but for the first `good` ones."""
+
+    def __init__(self, folder, good=0):
+        self.folder, self.good = folder, good
+
+    def __reduce__(self):
+        return arrive, (self.folder, self.good)
+
+
+def arrive(folder, good):
+    for number in range(good):
+        try:
+            os.close(os.open(os.path.join(folder, f"{number}"), os.O_CREAT | os.O_EXCL))
+        except FileExistsError:
+            continue
+        return square
+    os._exit(7)
+
+
+def test_where_none_can_start_the_reason_is_said(tmp_path):
+    with engines.Processes(Stillborn(str(tmp_path)), 1) as engine:
+        engine.submit(0, 1)
+        with pytest.raises(RunError, match=r"3 workers in a row could not start \(the last: exit code 7\)"):
+            engine.wait()
+
+
+def test_those_that_work_go_on_without_those_that_cannot_start(tmp_path):
+    with engines.Processes(Stillborn(str(tmp_path), good=1), 2) as engine:
+        for job in range(6):
+            engine.submit(job, job)
+        found = drain(engine, 6)
+    assert [found[job].value for job in range(6)] == [0, 1, 4, 9, 16, 25]
+    assert {one.attempts for one in found.values()} == {1}
+
+
+def test_work_that_cannot_be_sent_is_said():
+    said = r"the work cannot be handed to other processes .*use the serial engine"
+    with engines.Processes(lambda payload: payload, 1) as engine, pytest.raises(RunError, match=said):
+        engine.submit(0, 1)
+
+
+def test_a_system_without_room_for_another_process_is_said(monkeypatch):
+    def full(self):
+        raise BlockingIOError(11, "Resource temporarily unavailable")
+
+    with engines.Processes(square, 2) as engine:
+        monkeypatch.setattr(engine._context.Process, "start", full)
+        with pytest.raises(RunError, match=r"3 workers in a row could not start .*temporarily unavailable"):
+            engine.submit(0, 1)
+
+
+def test_workers_do_not_hear_ctrl_c_from_their_first_instruction(capfd):
+    with engines.Processes(square, 1) as engine:
+        engine.submit(0, 3)
+        pid = engine._busy[0].process.pid
+        while not engine._busy[0].pipe.poll(0.005):  # it has not said yet that it is there
+            os.kill(pid, signal.SIGINT)
+        os.kill(pid, signal.SIGINT)
+        [found] = drain(engine, 1).values()
+    assert (found.value, found.attempts) == (9, 1)
+    assert capfd.readouterr().err == ""
+
+
+def test_our_own_ctrl_c_is_heard_after_a_worker_was_started(monkeypatch):
+    with engines.Processes(square, 1) as engine:
+        process = engine._context.Process
+        plain = process.start
+
+        def interrupted(self):
+            os.kill(os.getpid(), signal.SIGINT)
+            plain(self)
+
+        monkeypatch.setattr(process, "start", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            engine.submit(0, 3)
+    assert signal.SIGINT not in signal.pthread_sigmask(signal.SIG_BLOCK, [])
 
 
 def test_a_script_without_its_guard_is_told_so(tmp_path):

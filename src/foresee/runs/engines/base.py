@@ -16,6 +16,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from foresee.errors import said
 from foresee.registry import Registry
 
 Work = Callable[[Any], Any]
@@ -78,4 +79,4 @@ def attempt(work: Work, job: int, payload: Any) -> Outcome:
     try:
         return Outcome(job, work(payload))
     except Exception as error:
-        return Outcome(job, error=f"{type(error).__name__}: {error}")
+        return Outcome(job, error=said(error))

@@ -5,12 +5,20 @@ from __future__ import annotations
 import multiprocessing
 import os
 import signal
+import threading
 from collections import deque
+from collections.abc import Iterator
+from contextlib import contextmanager
 from multiprocessing.connection import Connection, wait
 from typing import Any
 
-from foresee.errors import InputError, RunError
+from foresee.errors import InputError, RunError, said
 from foresee.runs.engines.base import ATTEMPTS, Engine, Outcome, Work, attempt, engines
+
+#: so many workers in a row that cannot start are enough to stop starting others
+STARTS = 3
+#: seconds between two looks of a worker for its parent, where nothing tells it
+LOOK = 1.0
 
 
 @engines.register("processes")
@@ -18,8 +26,10 @@ class Processes(Engine):
     """Several processes of this machine, started afresh (spawn).
 
     A worker that dies (killed, out of memory, a crash in native code) is replaced and its job is tried once more; the second
-    death is the job's outcome. Workers ignore Ctrl-C, which belongs to the parent, and end by themselves when the parent is
-    gone, however it ended.
+    death is the job's outcome. One that dies before it has begun is replaced as well, at nobody's cost; when several in a row
+    cannot start, those that work go on without, and where none does the reason is said. Workers ignore Ctrl-C, which belongs
+    to the parent, from their first instruction, and end by themselves when the parent is gone, however it ended and whatever
+    they are doing.
     """
 
     summary = "in several processes of this machine"
@@ -34,6 +44,8 @@ class Processes(Engine):
         self._idle: list[_Worker] = []
         self._busy: list[_Worker] = []
         self._ready: deque[Outcome] = deque()
+        self._stillborn = 0  # workers in a row that could not start
+        self._why = ""
 
     def submit(self, job: int, payload: Any) -> None:
         """Queue a job, and start it if a worker is free."""
@@ -51,7 +63,9 @@ class Processes(Engine):
 
     def _dispatch(self) -> None:
         while self._queue and len(self._busy) < self.workers:
-            worker = self._idle.pop() if self._idle else _Worker(self._context, self._work)
+            worker = self._idle.pop() if self._idle else self._start()
+            if worker is None:
+                return
             worker.job = job, payload, tried = self._queue.popleft()
             try:
                 worker.pipe.send(payload)
@@ -59,9 +73,27 @@ class Processes(Engine):
                 pass  # it died while idle: `_collect` sees the closed pipe and tries the job again
             except Exception as error:  # a payload that cannot be pickled may raise anything
                 self._idle.append(worker)
-                self._ready.append(Outcome(job, None, f"the payload cannot be handed over ({_named(error)})", tried))
+                self._ready.append(Outcome(job, None, f"the payload cannot be handed over ({said(error)})", tried))
                 continue
             self._busy.append(worker)
+
+    def _start(self) -> _Worker | None:
+        """A new worker; None where several could not start and others are at work. Where none is, that is the end."""
+        while self._stillborn < STARTS:
+            try:
+                return _Worker(self._context, self._work)
+            except OSError as error:  # no process, no memory, no file left
+                self._stillborn, self._why = self._stillborn + 1, said(error)
+            except Exception as error:  # pickling may raise anything
+                raise RunError(
+                    f"the work cannot be handed to other processes ({said(error)}); use the serial engine"
+                ) from error
+        if self._busy:
+            return None
+        raise RunError(
+            f"{self._stillborn} workers in a row could not start (the last: {self._why}); in a script, call the search "
+            "under `if __name__ == '__main__':`, or use the serial engine"
+        )
 
     def _collect(self) -> None:
         ready = wait([worker.pipe for worker in self._busy])
@@ -74,9 +106,9 @@ class Processes(Engine):
                 self._bury(worker)
                 continue
             except Exception as error:  # all of the message is read, but the value cannot be built here
-                message = None, f"the value cannot be read back ({_named(error)})"
+                message = None, f"the value cannot be read back ({said(error)})"
             if message == _READY:
-                worker.started = True
+                worker.started, self._stillborn = True, 0
                 continue
             self._busy.remove(worker)
             value, error_text = message
@@ -86,10 +118,10 @@ class Processes(Engine):
     def _bury(self, worker: _Worker) -> None:
         (job, payload, tried), how = worker.job, worker.stop()
         if not worker.started:
-            raise RunError(
-                f"a worker could not start ({how}); in a script, call the search under `if __name__ == '__main__':`, "
-                "or use the serial engine"
-            )
+            self._stillborn, self._why = self._stillborn + 1, how
+            self._queue.appendleft((job, payload, tried))
+            return
+        self._stillborn = 0  # a place has become free: another may well start
         if tried < ATTEMPTS:
             self._queue.appendleft((job, payload, tried + 1))
         else:
@@ -116,8 +148,14 @@ class _Worker:
         self.started = False
         self.job: tuple[int, Any, int] = (-1, None, 0)
         self.process = context.Process(target=_serve, args=(theirs, work, os.getpid()), daemon=True)
-        self.process.start()
-        theirs.close()  # only the child holds it now, so its death closes the pipe
+        try:
+            with _deaf():
+                self.process.start()
+        except BaseException:
+            self.pipe.close()
+            raise
+        finally:
+            theirs.close()  # only the child holds it now, so its death closes the pipe
 
     def stop(self) -> str:
         """End the process and say how it ended."""
@@ -130,8 +168,39 @@ class _Worker:
         return f"signal {signal.Signals(-code).name}" if code is not None and code < 0 else f"exit code {code}"
 
 
+@contextmanager
+def _deaf() -> Iterator[None]:
+    """A process that is started in here does not hear Ctrl-C; ours hears it as soon as we are out.
+
+    A signal mask is inherited, also by another program: so the child is deaf from its first instruction, long before it can
+    say by itself that it wants to be.
+    """
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    from multiprocessing import resource_tracker
+
+    resource_tracker.ensure_running()  # it is started with the first process, and would undo the mask
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _watch(parent: int) -> None:
+    """End this process when its parent is gone, in the middle of whatever it does."""
+    known = multiprocessing.parent_process()
+    while os.getppid() == parent and not (known and wait([known.sentinel], LOOK)):
+        pass
+    os._exit(1)
+
+
 def _serve(pipe: Connection, work: Work, parent: int) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    if hasattr(signal, "pthread_sigmask"):  # ignored from here on, so it need not be held back any more
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
+    threading.Thread(target=_watch, args=(parent,), daemon=True).start()
     try:
         pipe.send(_READY)
         while os.getppid() == parent:
@@ -142,10 +211,6 @@ def _serve(pipe: Connection, work: Work, parent: int) -> None:
             except OSError:
                 return
             except Exception as error:  # nothing is sent of a value that cannot be pickled
-                pipe.send((None, f"the value cannot be handed back ({_named(error)})"))
+                pipe.send((None, f"the value cannot be handed back ({said(error)})"))
     except (EOFError, OSError):
         return  # the parent is gone or wants us gone
-
-
-def _named(error: Exception) -> str:
-    return f"{type(error).__name__}: {error}"
