@@ -87,3 +87,34 @@ def test_two_benches_may_write_at_once(tmp_path):
         thread.join()
     with Cache(tmp_path / "shared") as cache:
         assert len(cache) == 120
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        "UPDATE scores SET parts='{'",
+        "UPDATE scores SET parts='[1]'",
+        'UPDATE scores SET parts=\'{"a": "b"}\'',
+        "UPDATE scores SET parts=x'ff'",
+        "UPDATE scores SET value='much'",
+        "UPDATE scores SET value=NULL",
+        "UPDATE scores SET seed=x'00'",
+        "UPDATE scores SET status='nan'",
+        "UPDATE scores SET reason=CAST(x'fffe' AS TEXT)",
+        "ALTER TABLE scores DROP COLUMN parts",
+        "ALTER TABLE scores RENAME TO was",
+    ],
+)
+def test_a_file_that_makes_no_sense_is_one_line(tmp_path, damage):
+    with Cache(tmp_path / "s") as cache:
+        cache.put("a", {"k": SCORE})
+    with sqlite3.connect(tmp_path / "s") as db:
+        db.execute(damage)
+    with pytest.raises(RunError, match="cannot be used as a cache of scores"), Cache(tmp_path / "s") as cache:
+        cache.get(["k"])
+
+
+def test_a_reason_with_half_a_character_is_kept():
+    with Cache() as cache:
+        cache.put("a", {"k": Score("p", None, "unsupported", "no \ud800")})
+        assert cache.get(["k"])["k"].reason == "no ?"

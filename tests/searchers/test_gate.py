@@ -8,7 +8,7 @@ import pytest
 from tests.searchers.impossible import Impossible, Listed
 
 from foresee.budgets import Limits
-from foresee.errors import InfeasibleError, UnsupportedError
+from foresee.errors import InfeasibleError, RunError, UnsupportedError
 from foresee.scoring import Scorer, ScoringSettings
 from foresee.searchers import Problem
 from foresee.searchers.gate import Gate
@@ -74,3 +74,18 @@ def test_an_error_of_ours_that_every_draw_meets_is_passed_on():
 
     with pytest.raises(UnsupportedError, match="no measured values"):
         gate(Impossible()).draw(draw)
+
+
+def test_what_is_wrong_with_the_run_itself_is_passed_on_at_once():
+    """A latency that was measured and cannot be stored must not be taken for one that cannot be measured."""
+    calls = []
+
+    def full(identity, seconds):
+        calls.append(identity)
+        raise RunError("the disk is full")
+
+    made = gate(Impossible(), latency={"max": 60})
+    made.problem.clock.note = full
+    with pytest.raises(RunError, match="the disk is full"):
+        drawn(made, 1)
+    assert len(calls) == 1

@@ -184,3 +184,13 @@ def test_measured_values_reach_a_searcher():
     finally:
         del searchers._things["reading"]
     assert all("nor_conv_3x3" in row.architecture for row in run.record.candidates)
+
+
+def test_a_latency_that_cannot_be_stored_ends_the_run():
+    def full(identity, seconds):
+        raise RunError("the disk is full")
+
+    searcher = Listening(problem(("params",), ("params", "latency")))
+    searcher.problem.clock.note = full
+    with pytest.raises(RunError, match="the disk is full"):
+        go(searcher)

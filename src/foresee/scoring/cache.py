@@ -12,11 +12,14 @@ import sqlite3
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
+from types import UnionType
 from typing import Any
 
-from foresee.errors import RunError
+from foresee.errors import RunError, storable
 from foresee.proxies.base import Score
+from foresee.runs.checking import is_numbers
 
 APPLICATION_ID = 0x464F5243  # "FORC": tells our files from other programs' SQLite files
 SCHEMA_VERSION = 1
@@ -31,8 +34,11 @@ CREATE TABLE scores (
   status TEXT NOT NULL, reason TEXT NOT NULL, direction TEXT NOT NULL, seconds REAL NOT NULL, peak_bytes INTEGER NOT NULL,
   parts TEXT NOT NULL, made REAL NOT NULL) WITHOUT ROWID;
 """
-#: of a score, in the order of the columns
-_FIELDS = ("proxy", "seed", "value", "status", "reason", "direction", "seconds", "peak_bytes")
+#: of a score, in the order of the columns, with the types of what was put there
+_FIELDS: Mapping[str, type | UnionType] = {
+    **{"proxy": str, "seed": int, "value": float | None, "status": str, "reason": str, "direction": str},
+    **{"seconds": float, "peak_bytes": int},
+}
 _COLUMNS = ", ".join(("key", *_FIELDS, "parts"))
 
 
@@ -109,7 +115,7 @@ class Cache:
             (
                 key,
                 architecture,
-                *(getattr(one, name) for name in _FIELDS),
+                *(getattr(replace(one, reason=storable(one.reason)), name) for name in _FIELDS),
                 json.dumps(dict(one.parts)),
                 now,
             )
@@ -139,7 +145,7 @@ class Cache:
     def _translated(self) -> Iterator[None]:
         try:
             yield
-        except (sqlite3.Error, OSError) as error:
+        except (sqlite3.Error, OSError, ValueError, OverflowError, RecursionError) as error:
             raise RunError(
                 f"{self.path}: cannot be used as a cache of scores ({error}); choose another --cache"
             ) from error
@@ -147,4 +153,8 @@ class Cache:
 
 def _score(row: Sequence[Any]) -> Score:
     _, *values, parts = row
-    return Score(**dict(zip(_FIELDS, values, strict=True)), parts=json.loads(parts))
+    fields, found = dict(zip(_FIELDS, values, strict=True)), json.loads(parts if isinstance(parts, str) else "")
+    wrong = [name for name, kind in _FIELDS.items() if not isinstance(fields[name], kind)]
+    if wrong or not is_numbers(found) or (fields["status"] == "ok") != (fields["value"] is not None):
+        raise ValueError(f"a score makes no sense: {', '.join(wrong) or 'its status or its parts'}")
+    return Score(**fields, parts=found)

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from foresee.budgets import Costs
-from foresee.errors import ForeseeError, InfeasibleError, said
+from foresee.errors import ForeseeError, InfeasibleError, RunError, said
 from foresee.searchers.problem import Problem
 
 #: draws for one candidate before the whole space is looked at (or given up, where it cannot be listed)
@@ -169,6 +169,9 @@ class Gate:
         return None if identity in self.seen or self.miss(architecture) else identity
 
     def _note(self, error: Exception) -> None:
+        """Pass over what raised this; what is wrong with the run itself (a full disk) is no architecture's fault."""
+        if isinstance(error, RunError):
+            raise error
         self.failures, self._last = self.failures + 1, error
 
     def _broken(self, error: Exception) -> ForeseeError:

@@ -160,6 +160,8 @@ class Session:
         for name in self.problem.recorded:
             try:
                 counts[name] = _count(proposal.costs[name])
+            except RunError:  # a latency was measured and could not be stored
+                raise
             except Exception as error:
                 return counts, f"{name} cannot be found ({said(error)})"
         return counts, ""
