@@ -6,7 +6,7 @@ from foresee.errors import InputError, shown
 
 
 def whole(name: str, value: object, least: int = 1, *, most: int | None = None, of: str = "") -> None:
-    """Refuse what is no whole number of at least `least` (and at most `most`); `of` says whose setting `name` is. True is not 1.
+    """Refuse what is no whole number from `least` to `most`; `of` says whose setting `name` is. True is not 1.
 
     >>> whole("cells", 0, of="space nasbench201")
     Traceback (most recent call last):
