@@ -62,6 +62,7 @@ def foresee(tmp_path, monkeypatch, capfd):
         ([*QUICK, "--settings", "digits.toml"], "not valid TOML"),
         ([*QUICK, "--settings", "hexadecimal.toml"], "a int that is too large to show: expected a whole number"),
         ([*BENCH, "--repeats", "1000000000"], "repeats = 1000000000: at most 10,000"),
+        ([*BENCH, "--seed", str(2**64)], "at most"),
         ([*BENCH, "--bootstrap", "1000000000000"], "bootstrap"),
         ([*BENCH[:5], f"acc#{BIG}", *BENCH[6:]], "unknown target"),
         ([*BENCH[:5], "acc#²", *BENCH[6:]], "unknown target"),

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import io
+import os
 import pickle
 import struct
+import subprocess
+import sys
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -255,3 +258,83 @@ def test_unequal_numbers_of_features_are_named(tmp_path: Path) -> None:
     arrays = {f"{key}_train": value for key, value in train.items()} | {f"{key}_test": v for key, v in test.items()}
     with pytest.raises(DataError, match="different numbers of sparse features"):
         fd.load(save(tmp_path / "c.npz", **arrays))
+
+
+# -- memory ---------------------------------------------------------------------------------------------------------------
+MEGA = 2**20
+STATUS = Path("/proc/self/status")
+PEAK = """
+import sys
+import foresee.data as fd
+
+def peak():  # of this process alone; what `resource` says begins with the peak of whoever started it
+    with open("/proc/self/status") as status:
+        return next(int(line.split()[1]) for line in status if line.startswith("VmHWM"))
+
+fd.load("synthetic").batch(2)
+before = peak()
+data = fd.load(sys.argv[1])
+data.fingerprint, data.batch(8), data.statistics
+print(peak() - before)
+"""
+
+
+@pytest.mark.skipif(not STATUS.exists(), reason="this system does not tell the peak of a process")
+@pytest.mark.parametrize(
+    "arrays",
+    [
+        {"x": np.zeros((32 * MEGA // 768, 3, 16, 16), np.bool_)},
+        {"x": np.zeros((128 * MEGA // 3072, 32, 32, 3), np.uint8)},
+        {"x": np.zeros((1024, 4), np.uint8), "y": np.zeros((1024, 128 * 1024), np.uint8)},
+        {
+            "dense": np.zeros((8 * MEGA, 1), np.float16),
+            "sparse": np.zeros((8 * MEGA, 14), np.uint8),
+        },
+    ],
+    ids=["bool", "uint8", "labels", "sparse"],
+)
+def test_a_file_takes_what_it_unpacks_to_and_a_little_more(arrays: dict[str, Any], tmp_path: Path) -> None:
+    content = sum(array.nbytes for array in arrays.values())
+    if not {"y", "dense"} & arrays.keys():
+        arrays = {**arrays, "y": np.arange(len(arrays["x"])) % 2}
+    if "dense" in arrays:
+        arrays = {**arrays, "labels": (np.arange(len(arrays["dense"])) % 2).astype(np.uint8)}
+    path = save(tmp_path / "zeros.npz", **arrays)
+    assert path.stat().st_size < content / 100
+    done = subprocess.run(
+        [sys.executable, "-c", PEAK, str(path)], capture_output=True, text=True, check=True, env=dict(os.environ)
+    )
+    assert int(done.stdout) * 1024 < 2 * content + 64 * MEGA
+
+
+def test_one_sample_is_not_the_whole_memory(tmp_path: Path) -> None:
+    path = save(tmp_path / "d.npz", x=np.zeros((2, 3, 4096, 4096), np.uint8), y=np.array([0, 1]))
+    with pytest.raises(DataError, match="50,331,648 numbers in one sample; at most 33,554,432"):
+        fd.load(path)
+    path = save(tmp_path / "d.npz", x=np.zeros((2, 2**20 + 1), np.uint8), y=np.array([0, 1]))
+    with pytest.raises(DataError, match="1,048,577 channels or features; at most 1,048,576"):
+        fd.load(path)
+
+
+def test_the_bound_is_on_all_that_is_read_of_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    x, y = np.zeros((6, 100), np.float64), CLASSES
+    path = save(tmp_path / "d.npz", x_train=x, y_train=y, x_test=x, y_test=y, notes=np.zeros(10**6))
+    monkeypatch.setattr("foresee.data.npz.MAX_BYTES", x.nbytes + y.nbytes)
+    assert len(fd.load(path)) == 6  # what is not read does not count
+    with pytest.raises(DataError, match=r"_test needs .* are read of a file"):
+        fd.load(path, split="test")
+
+
+def test_an_array_is_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    dense, sparse = np.zeros((6, 2)), np.zeros((6, 3), np.uint8)
+    path = save(tmp_path / "d.npz", dense=dense, sparse=sparse, labels=np.array([0, 1] * 3))
+    opened: list[str] = []
+    was = zipfile.ZipFile.open
+
+    def noted(self: zipfile.ZipFile, info: Any, *rest: Any) -> Any:
+        opened.append(info.filename)
+        return was(self, info, *rest)
+
+    monkeypatch.setattr(zipfile.ZipFile, "open", noted)
+    assert len(fd.load(path)) == 6
+    assert sorted(opened) == ["dense.npy", "labels.npy", "sparse.npy"]

@@ -6,7 +6,8 @@ Rules, so that nothing is guessed silently:
   task's inputs have 2 axes). With 4 axes a channel axis is one of at most 4 entries: if only the last axis is that short
   they are (n, height, width, channels), if only the second is, (n, channels, height, width); if both or neither are,
   uint8 has its channels last and everything else first.
-- uint8 becomes 0 to 1; every other number is taken as it is, in float32.
+- uint8 becomes 0 to 1; every other number is taken as it is, in float32. In memory an array has the type it came in, where
+  that is smaller. A sample has at most `MAX_SAMPLE` numbers in at most `MAX_CHANNELS` channels.
 - labels: whole numbers are classes 0, 1, ... and each class occurs, unless a task states the outputs. Rows of two or more
   numbers that hold a single one and otherwise zeros are classes too; other rows of zeros and ones, and rows of fractions,
   are multi-label targets. A column of fractions is a regression target.
@@ -14,26 +15,31 @@ Rules, so that nothing is guessed silently:
 
 from __future__ import annotations
 
-from functools import cached_property
-from typing import Any
+from functools import cached_property, reduce
+from math import prod
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import functional as F
 
 from foresee.batch import Batch
-from foresee.data.base import Data, digest, little_endian
+from foresee.data.base import Data, digest
+from foresee.data.held import Array, Held
 from foresee.data.loading import Wanted
 from foresee.errors import DataError
 from foresee.task import Task
 
-Array = NDArray[Any]
+#: numbers of one sample: more than an image of three times 3,000 by 3,000 has
+MAX_SAMPLE = 2**25
+#: channels, or features of a vector: each has a mean and a standard deviation
+MAX_CHANNELS = 2**20
 
 
 class Arrays(Data):
     """Inputs and labels held in memory, under the rules above; the given arrays are never written to.
+
+    They are copied, unless nobody else has them (`copy=False`).
 
     >>> data = Arrays(np.zeros((6, 28, 28), np.uint8), np.array([0, 1, 2, 0, 1, 2]))
     >>> data.task.inputs, data.task.outputs
@@ -49,15 +55,16 @@ class Arrays(Data):
         outputs: int | None = None,
         wanted: Wanted | None = None,
         like: Data | None = None,
+        copy: bool = True,
     ) -> None:
         wanted = wanted or Wanted()
         if wanted.task is not None and wanted.task.vocabularies:
             raise DataError(f"{name}: the task has {len(wanted.task.vocabularies)} sparse features, the data has none")
         flat = wanted.inputs is not None and len(wanted.inputs) == 2
-        self._inputs = torch.from_numpy(_as_inputs(np.asarray(inputs), name, flat=flat))
-        self._labels = None if labels is None else torch.from_numpy(as_labels(np.asarray(labels), name))
+        self._inputs = _as_inputs(np.asarray(inputs), name, flat=flat, copy=copy)
+        self._labels = None if labels is None else as_labels(np.asarray(labels), name)
         check_lengths(self._inputs, self._labels, name)
-        own = tuple(self._inputs.shape[1:])
+        own = self._inputs.shape[1:]
         shape = wanted.shape(own)
         _check_fit(own, shape, name)
         task = Task(shape, count_outputs(self._labels, wanted.outputs or outputs, name))
@@ -74,9 +81,9 @@ class Arrays(Data):
 
     def read(self, indices: Tensor) -> Batch:
         """The samples with these numbers, fitted to the task's shape."""
-        inputs = self._inputs[indices]
-        inputs = inputs.float() / 255 if inputs.dtype == torch.uint8 else inputs
-        return Batch(fit(inputs, self.task.inputs), None if self._labels is None else self._labels[indices])
+        inputs = self._inputs.rows(indices)
+        inputs = inputs.float().div_(255) if inputs.dtype == torch.uint8 else inputs
+        return Batch(fit(inputs, self.task.inputs), None if self._labels is None else self._labels.rows(indices))
 
 
 def fit(inputs: Tensor, shape: tuple[int, ...]) -> Tensor:
@@ -102,54 +109,67 @@ def _check_fit(own: tuple[int, ...], shape: tuple[int, ...], name: str) -> None:
         )
 
 
-def _as_inputs(array: Array, name: str, *, flat: bool) -> Array:
+def _as_inputs(array: Array, name: str, *, flat: bool, copy: bool) -> Held:
     check_numbers(array, f"{name}: inputs")
     if array.ndim < 2 or array.size == 0:
         raise DataError(
             f"{name}: inputs of shape {array.shape}; expected at least one sample, the samples on the first axis"
         )
+    check_sample(array, f"{name}: inputs")
     if array.ndim == 3 and not flat:
         array = array[:, None]
     elif array.ndim == 4:
         second, last = array.shape[1] <= 4, array.shape[3] <= 4
         if last if second != last else array.dtype == np.uint8:
             array = np.moveaxis(array, 3, 1)
-    # A copy of our own: torch warns about read-only memory, and a caller may go on writing into theirs.
-    return np.array(array, order="C") if array.dtype == np.uint8 else as_float(array, f"{name}: inputs")
+    if array.shape[1] > MAX_CHANNELS:
+        raise DataError(f"{name}: inputs of {array.shape[1]:,} channels or features; at most {MAX_CHANNELS:,} are read")
+    held = Held(array, np.uint8 if array.dtype == np.uint8 else np.float32, copy=copy)
+    held.check_finite(f"{name}: inputs")
+    return held
 
 
-def as_labels(array: Array, name: str) -> Array:
+def as_labels(array: Array, name: str) -> Held:
     """Labels as int64 of shape (n,), or float32 of shape (n, outputs)."""
     check_numbers(array, f"{name}: labels")
     if array.ndim == 2 and array.shape[1] == 1:
         array = array[:, 0]
     if array.ndim not in (1, 2) or array.size == 0:
         raise DataError(f"{name}: labels of shape {array.shape}; expected (n,) or (n, outputs)")
+    check_sample(array, f"{name}: labels")
     if array.ndim == 2:
-        binary = bool(np.isin(array, (0, 1)).all())
-        if binary and bool((array.sum(axis=1) == 1).all()):
-            return np.asarray(array.argmax(axis=1), np.int64)
+        rows = Held(array, array.dtype, copy=False)
+        binary = is_binary(array)
+        if binary and all(bool((piece.sum(axis=1) == 1).all()) for _, piece in rows.pieces()):
+            return Held(array.argmax(axis=1), np.int64, copy=False)
         if not binary and array.dtype.kind != "f":
             raise DataError(f"{name}: rows of whole labels must hold zeros and ones; the largest is {array.max()}")
-        return as_float(array, f"{name}: labels")
-    if array.dtype.kind == "f":
-        return as_float(array, f"{name}: labels")[:, None]
-    if array.min() < 0 or array.max() >= 2**31:
-        raise DataError(f"{name}: labels run from {array.min()} to {array.max()}; expected classes counted from 0")
-    return array.astype(np.int64)
+    elif array.dtype.kind != "f":
+        if array.min() < 0 or array.max() >= 2**31:
+            raise DataError(f"{name}: labels run from {array.min()} to {array.max()}; expected classes counted from 0")
+        return Held(array, np.int64)
+    held = Held(array if array.ndim == 2 else array[:, None], np.float32)
+    held.check_finite(f"{name}: labels")
+    return held
 
 
-def count_outputs(labels: Tensor | None, stated: int | None, name: str) -> int:
+def is_binary(array: Array) -> bool:
+    """Whether all numbers are zeros and ones."""
+    pieces = Held(array, array.dtype, copy=False).pieces()
+    return all(bool(((piece == 0) | (piece == 1)).all()) for _, piece in pieces)
+
+
+def count_outputs(labels: Held | None, stated: int | None, name: str) -> int:
     """The number of outputs: as stated, where the labels allow it, else what the labels need."""
     if labels is None:
         if stated is None:
             raise DataError(f"{name}: there are no labels to count the outputs by; give a task")
         return stated
-    if labels.is_floating_point():
+    if labels.kind == np.float32:
         if stated not in (None, labels.shape[1]):
             raise DataError(f"{name}: {labels.shape[1]} target values per sample, but the task has {stated} outputs")
         return labels.shape[1]
-    top = int(labels.max())
+    top = int(labels.array.max())
     if stated is not None:
         if top >= stated:
             raise DataError(
@@ -157,7 +177,7 @@ def count_outputs(labels: Tensor | None, stated: int | None, name: str) -> int:
                 "file without them will do"
             )
         return stated
-    found = np.unique(labels.numpy()).size
+    found = reduce(np.union1d, (np.unique(piece) for _, piece in labels.pieces())).size
     if found <= top:
         raise DataError(
             f"{name}: labels reach {top} but only {found} of these {top + 1} classes occur; number them 0 to "
@@ -174,23 +194,19 @@ def check_numbers(array: Array, what: str) -> None:
         raise DataError(f"{what}: type {array.dtype}; expected whole or real numbers")
 
 
-def as_float(array: Array, what: str) -> Array:
-    """A copy in float32, every value finite."""
-    with np.errstate(over="ignore"):
-        array = array.astype(np.float32, order="C")
-    bad = array.size - int(np.isfinite(array).sum())
-    if bad:
-        raise DataError(f"{what}: {bad} of {array.size} values are NaN, infinite or beyond float32; clean them first")
-    return array
+def check_sample(array: Array, what: str) -> None:
+    """Refuse samples so large that looking at a single one would fill the memory."""
+    numbers = prod(array.shape[1:])
+    if numbers > MAX_SAMPLE:
+        raise DataError(f"{what}: {numbers:,} numbers in one sample; at most {MAX_SAMPLE:,} are read")
 
 
-def contents(*tensors: Tensor | None) -> list[object]:
-    """What a digest of these tensors is made of: shapes, types and bytes."""
-    there = [tensor for tensor in tensors if tensor is not None]
-    return [part for one in there for part in (tuple(one.shape), str(one.dtype), little_endian(one))]
+def contents(*columns: Held | None) -> list[object]:
+    """What a digest of these columns is made of."""
+    return [part for one in columns if one is not None for part in one.content]
 
 
-def check_lengths(inputs: Tensor, labels: Tensor | None, name: str) -> None:
+def check_lengths(inputs: Held, labels: Held | None, name: str) -> None:
     """As many labels as inputs, where there are any."""
     if labels is not None and len(labels) != len(inputs):
         raise DataError(f"{name}: {len(inputs)} inputs but {len(labels)} labels")

@@ -12,9 +12,11 @@ from __future__ import annotations
 
 import hashlib
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate
+from math import prod
 
 import torch
 from torch import Tensor
@@ -28,6 +30,8 @@ from foresee.task import Task
 
 #: the words people use for a split -> the one used inside
 SPLITS = {"train": "train", "training": "train", "val": "val", "valid": "val", "validation": "val", "test": "test"}
+#: numbers that statistics are measured on at a time, in float64
+MEASURED = 2**24
 
 
 class Data(ABC):
@@ -180,7 +184,8 @@ class Data(ABC):
         count = min(len(self), self.statistics_samples)
         indices = torch.arange(count) * len(self) // count
         place = self.normalised_part or 0
-        return measure(self.read(indices[start : start + 256]).parts[place] for start in range(0, count, 256))
+        step = max(1, min(256, MEASURED // prod(self.task.inputs)))
+        return measure(self.read(indices[start : start + step]).parts[place] for start in range(0, count, step))
 
     def __repr__(self) -> str:
         count = "endless" if self.endless else f"{len(self)} samples"
@@ -218,10 +223,21 @@ def digest(*parts: object) -> str:
     """
     total = hashlib.sha256()
     for part in parts:
-        content = part if isinstance(part, bytes | memoryview) else repr(part).encode()
-        total.update(len(content).to_bytes(8, "big"))
-        total.update(content)
+        if not isinstance(part, bytes | memoryview | Pieces):
+            part = repr(part).encode()
+        content = part if isinstance(part, Pieces) else Pieces(len(part), [part])
+        total.update(content.length.to_bytes(8, "big"))
+        for piece in content.pieces:
+            total.update(piece)
     return total.hexdigest()[:16]
+
+
+@dataclass(frozen=True)
+class Pieces:
+    """Bytes that come in pieces, as they would be digested in one: `length` of them."""
+
+    length: int
+    pieces: Iterable[bytes | memoryview]
 
 
 def little_endian(tensor: Tensor) -> memoryview:

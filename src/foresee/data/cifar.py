@@ -21,7 +21,8 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from foresee.data.arrays import Array, Arrays
+from foresee.data.arrays import Arrays
+from foresee.data.held import Array
 from foresee.data.loading import Format, Wanted, formats, one_split, reading
 from foresee.errors import DataError
 

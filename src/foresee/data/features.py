@@ -19,8 +19,17 @@ import torch
 from torch import Tensor
 
 from foresee.batch import Batch
-from foresee.data.arrays import Array, as_float, as_labels, check_lengths, check_numbers, contents, count_outputs
+from foresee.data.arrays import (
+    as_labels,
+    check_lengths,
+    check_numbers,
+    check_sample,
+    contents,
+    count_outputs,
+    is_binary,
+)
 from foresee.data.base import Data, digest
+from foresee.data.held import Array, Held
 from foresee.data.loading import Wanted
 from foresee.errors import DataError
 from foresee.task import Task
@@ -47,23 +56,25 @@ class Features(Data):
         outputs: int | None = None,
         wanted: Wanted | None = None,
         like: Data | None = None,
+        copy: bool = True,
     ) -> None:
         wanted = wanted or Wanted()
         stated = wanted.outputs or outputs
-        self._dense = torch.from_numpy(_as_dense(np.asarray(dense), name))
-        self._sparse = torch.from_numpy(as_sparse(np.asarray(sparse), name))
-        self._labels = None if labels is None else torch.from_numpy(_as_answers(np.asarray(labels), stated, name))
+        self._dense = _as_dense(np.asarray(dense), name, copy=copy)
+        self._sparse = as_sparse(np.asarray(sparse), name, copy=copy)
+        self._labels = None if labels is None else _as_answers(np.asarray(labels), stated, name)
         if len(self._dense) != len(self._sparse):
             raise DataError(f"{name}: {len(self._dense)} rows of dense but {len(self._sparse)} of sparse features")
         check_lengths(self._dense, self._labels, name)
-        own = tuple(self._dense.shape[1:])
+        own = self._dense.shape[1:]
         if wanted.shape(own) != own:
             asked = "x".join(map(str, wanted.shape(own)))
             raise DataError(f"{name}: {own[0]} dense features cannot be fitted to inputs {asked}")
         if wanted.task is not None:
             vocabularies = wanted.task.vocabularies
-        values = count_values([self._sparse]) if vocabularies is None else tuple(int(n) for n in vocabularies)
-        check_values(self._sparse, values, name)
+        values = counted(self._sparse) if vocabularies is None else tuple(int(n) for n in vocabularies)
+        for first, piece in self._sparse.pieces():
+            check_values(torch.from_numpy(piece), values, name, first)
         task = Task(own, count_outputs(self._labels, stated, name), values)
         super().__init__(name, task, normalise=wanted.normalise, like=like)
 
@@ -80,11 +91,11 @@ class Features(Data):
 
     def read(self, indices: Tensor) -> Batch:
         """The rows with these numbers."""
-        labels = None if self._labels is None else self._labels[indices]
-        return Batch((self._dense[indices], self._sparse[indices]), labels)
+        labels = None if self._labels is None else self._labels.rows(indices)
+        return Batch((self._dense.rows(indices), self._sparse.rows(indices)), labels)
 
 
-def as_sparse(array: Array, name: str) -> Array:
+def as_sparse(array: Array, name: str, *, copy: bool = True) -> Held:
     """Sparse features as int64 of shape (n, features)."""
     check_numbers(array, f"{name}: sparse features")
     if array.ndim != 2 or array.size == 0 or array.dtype.kind == "f":
@@ -93,7 +104,13 @@ def as_sparse(array: Array, name: str) -> Array:
         )
     if array.max() >= 2**62:
         raise DataError(f"{name}: sparse features reach {array.max()}; expected numbers of categories counted from 0")
-    return np.array(array, np.int64, order="C")
+    check_sample(array, f"{name}: sparse features")
+    return Held(array, np.int64, copy=copy)
+
+
+def counted(*several: Held) -> tuple[int, ...]:
+    """The vocabularies that columns of sparse features need together."""
+    return count_values(torch.from_numpy(piece) for one in several for _, piece in one.pieces())
 
 
 def count_values(several: Iterable[Tensor]) -> tuple[int, ...]:
@@ -106,29 +123,32 @@ def count_values(several: Iterable[Tensor]) -> tuple[int, ...]:
     return tuple(max(int(top), 0) + 1 for top in tops)
 
 
-def check_values(sparse: Tensor, vocabularies: Sequence[int], name: str) -> None:
-    """Every value lies in its column's vocabulary; the first that does not is named."""
+def check_values(sparse: Tensor, vocabularies: Sequence[int], name: str, first: int = 0) -> None:
+    """Every value lies in its column's vocabulary; the first that does not is named, by its row from `first` on."""
     if sparse.shape[1] != len(vocabularies):
         raise DataError(f"{name}: {sparse.shape[1]} sparse features, but {len(vocabularies)} vocabularies")
     outside = (sparse < 0) | (sparse >= torch.tensor(vocabularies, device=sparse.device))
     if bool(outside.any()):
         row, column = outside.nonzero()[0].tolist()
         raise DataError(
-            f"{name}: sparse feature {column} has the value {int(sparse[row, column])} in row {row}; "
+            f"{name}: sparse feature {column} has the value {int(sparse[row, column])} in row {first + row}; "
             f"expected 0 to {vocabularies[column] - 1}"
         )
 
 
-def _as_dense(array: Array, name: str) -> Array:
+def _as_dense(array: Array, name: str, *, copy: bool) -> Held:
     check_numbers(array, f"{name}: dense features")
     if array.ndim != 2 or array.size == 0:
         raise DataError(f"{name}: dense features of shape {array.shape}; expected (n, features), at least one of each")
-    return as_float(array, f"{name}: dense features")
+    check_sample(array, f"{name}: dense features")
+    held = Held(array, np.float32, copy=copy)
+    held.check_finite(f"{name}: dense features")
+    return held
 
 
-def _as_answers(array: Array, outputs: int | None, name: str) -> Array:
+def _as_answers(array: Array, outputs: int | None, name: str) -> Held:
     check_numbers(array, f"{name}: labels")
     one = array.size > 0 and (array.ndim == 1 or (array.ndim == 2 and array.shape[1] == 1))
-    if one and outputs in (None, 1) and bool(np.isin(array, (0, 1)).all()):
-        return np.array(array, np.float32).reshape(-1, 1)
+    if one and outputs in (None, 1) and is_binary(array):
+        return Held(array.reshape(-1, 1), np.float32)
     return as_labels(array, name)

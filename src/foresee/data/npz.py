@@ -3,6 +3,9 @@
 The keys are `x`/`y`, `inputs`/`labels`, `images`/`labels`, ..., or `dense`, `sparse` and `labels`; alone, or with a split
 before or after them (`x_train`, `train_images`, `dense_test`). A key `vocabularies` states the number of values of each
 sparse feature, for all splits; without it they are counted in all splits together. Nothing in a file is ever unpickled.
+
+An array is read once, in the type it has, and stays so: in memory a file takes what it unpacks to and a little more. What is
+read of a file unpacks to at most `MAX_BYTES`, and its headers say so before a byte of it is unpacked.
 """
 
 from __future__ import annotations
@@ -14,19 +17,21 @@ from math import prod
 from pathlib import Path
 
 import numpy as np
-import torch
 
-from foresee.data.arrays import Array, Arrays, check_numbers
+from foresee.data.arrays import Arrays, check_numbers
 from foresee.data.base import SPLITS, Data
-from foresee.data.features import Features, as_sparse, count_values
+from foresee.data.features import Features, as_sparse, counted
+from foresee.data.held import Array
 from foresee.data.loading import Format, Wanted, formats, one_split, reading
 from foresee.errors import DataError
 
 #: names under which files keep their inputs and labels, the likeliest first
 INPUT_NAMES = ("x", "inputs", "images", "data", "features")
 LABEL_NAMES = ("y", "labels", "targets", "label", "target")
-#: the largest array that is read into memory
+#: what all arrays that are read of one file may take together
 MAX_BYTES = 8 * 2**30
+#: what is unpacked at a time
+PIECE = 2**20
 
 
 @dataclass(frozen=True)
@@ -51,8 +56,7 @@ def read_npz(path: Path, wanted: Wanted) -> Data:
                 "x/y, inputs/labels or images/labels, alone or with a split as in x_train, test_images"
             )
 
-        def array(key: str) -> Array:
-            return _read_array(archive, key, path)
+        array = _Reader(archive, path)
 
         def make(part: str, like: Data | None) -> Data:
             keys = found[part]
@@ -60,7 +64,9 @@ def read_npz(path: Path, wanted: Wanted) -> Data:
             outputs = None if like is None else like.task.outputs
             name = f"{path.name}/{part}" if part else path.name
             if keys.sparse is None:
-                return Arrays(array(keys.inputs), labels, name=name, outputs=outputs, wanted=wanted, like=like)
+                return Arrays(
+                    array(keys.inputs), labels, name=name, outputs=outputs, wanted=wanted, like=like, copy=False
+                )
             sparse, vocabularies = array(keys.sparse), _vocabularies(path, names, found, array)
             return Features(
                 array(keys.inputs),
@@ -71,6 +77,7 @@ def read_npz(path: Path, wanted: Wanted) -> Data:
                 outputs=outputs,
                 wanted=wanted,
                 like=like,
+                copy=False,
             )
 
         return one_split(split, found, make)
@@ -102,28 +109,49 @@ def _vocabularies(path: Path, names: list[str], found: dict[str, Keys], array: C
         if stated.ndim != 1 or stated.dtype.kind not in "iu" or (stated < 1).any():
             raise DataError(f"{path}: vocabularies: expected one whole number from 1 for each sparse feature")
         return [int(values) for values in stated]
-    several = [as_sparse(array(keys.sparse), str(path)) for keys in found.values() if keys.sparse is not None]
+    several = [
+        as_sparse(array(keys.sparse), str(path), copy=False) for keys in found.values() if keys.sparse is not None
+    ]
     if len({one.shape[1] for one in several}) != 1:
         raise DataError(f"{path}: the splits have different numbers of sparse features")
-    return list(count_values(map(torch.from_numpy, several)))
+    return list(counted(*several))
 
 
-def _read_array(archive: zipfile.ZipFile, key: str, path: Path) -> Array:
-    """One array, its header checked before a byte of the rest is read."""
-    info = archive.getinfo(f"{key}.npy")
-    with archive.open(info) as file:
-        version = np.lib.format.read_magic(file)
-        read_header = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
-        shape, fortran, dtype = read_header(file)
-        check_numbers(np.empty(0, dtype), f"{path}: {key}")
-        size = prod(shape) * dtype.itemsize
-        if size > MAX_BYTES:
-            raise DataError(f"{path}: {key} needs {size / 2**30:.1f} GiB; at most {MAX_BYTES // 2**30} GiB are read")
-        if info.file_size - file.tell() != size:
-            raise DataError(
-                f"{path}: {key} should hold {size} bytes of {shape}, but holds {info.file_size - file.tell()}"
-            )
-        return np.frombuffer(file.read(), dtype).reshape(shape, order="F" if fortran else "C")
+class _Reader:
+    """The arrays of an archive by their keys, each read once."""
+
+    def __init__(self, archive: zipfile.ZipFile, path: Path) -> None:
+        self._archive, self._path = archive, path
+        self._read: dict[str, Array] = {}
+        self._total = 0
+
+    def __call__(self, key: str) -> Array:
+        if key not in self._read:
+            self._read[key] = self._array(key)
+        return self._read[key]
+
+    def _array(self, key: str) -> Array:
+        """One array, its header checked before a byte of the rest is unpacked."""
+        info = self._archive.getinfo(f"{key}.npy")
+        with self._archive.open(info) as file:
+            first = np.lib.format.read_magic(file) == (1, 0)
+            read_header = np.lib.format.read_array_header_1_0 if first else np.lib.format.read_array_header_2_0
+            shape, fortran, dtype = read_header(file)
+            check_numbers(np.empty(0, dtype), f"{self._path}: {key}")
+            size = prod(shape) * dtype.itemsize
+            self._total += size
+            if self._total > MAX_BYTES:
+                raise DataError(
+                    f"{self._path}: {key} needs {size / 2**30:.1f} GiB; at most {MAX_BYTES // 2**30} GiB are read of a file"
+                )
+            if info.file_size - file.tell() != size:
+                raise DataError(
+                    f"{self._path}: {key} should hold {size} bytes of {shape}, but holds {info.file_size - file.tell()}"
+                )
+            content = np.empty(size, np.uint8)
+            for start in range(0, size, PIECE):
+                content[start : start + PIECE] = np.frombuffer(file.read(min(PIECE, size - start)), np.uint8)
+            return content.view(dtype).reshape(shape, order="F" if fortran else "C")
 
 
 NPZ = Format(

@@ -14,6 +14,8 @@ from foresee.registry import tidy
 from foresee.settings import Settings, name, names, setting, sizes, table, whole
 from foresee.task import MOST, Task
 
+#: a seed, and those of its repeats, can be kept in 64 bits
+MOST_SEED = 2**62
 #: more torch threads than any machine has use for
 MOST_THREADS = 4096
 
@@ -45,7 +47,7 @@ class ScoringSettings(Settings):
     outputs: int | None = setting(None, whole(1, MOST))
     batch_size: int | None = setting(None, whole(1, MOST))
     repeats: int = setting(1, whole(1, most=10_000))
-    seed: int = setting(0, whole())
+    seed: int = setting(0, whole(-MOST_SEED, MOST_SEED))
     threads: int = setting(1, whole(1, MOST_THREADS))
     device: str = setting("cpu", name("a device such as cpu or cuda"))
 
