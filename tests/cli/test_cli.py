@@ -152,6 +152,18 @@ def test_a_damaged_run_is_refused(foresee):
     assert "not a run of foresee" in foresee("search", "nasbench201", *QUICK, "--out", "r", "--resume", code=2).stderr
 
 
+def test_a_report_is_written_to_plain_files_only(foresee):
+    foresee("search", "nasbench201", *QUICK, "--out", "r")
+    store = (foresee.folder / "r" / "run.sqlite").read_bytes()
+    for name in ("r/run.sqlite", "r/settings.toml", "r/best.json"):
+        assert "would overwrite the run itself" in foresee("report", "r", "-o", name, code=2).stderr
+        (foresee.folder / "link").symlink_to(name)
+        assert foresee("report", "r", "-o", "link", code=2)
+        (foresee.folder / "link").unlink()
+    assert "name a plain file" in foresee("report", "r", "-o", "/dev/null", code=2).stderr
+    assert (foresee.folder / "r" / "run.sqlite").read_bytes() == store
+
+
 def test_listings_and_doctor(foresee):
     proxies = {row["name"]: row for row in json.loads(foresee("proxies", "--json").stdout)}
     assert {

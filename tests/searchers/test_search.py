@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import shutil
 
 import pytest
 import torch
@@ -138,11 +139,11 @@ def test_a_network_that_cannot_be_built_is_a_failed_candidate_with_its_reason():
 
 def test_best_builds_in_python_and_from_json(tmp_path):
     run = go(tmp_path / "r")
-    network = fs.build(tmp_path / "r")
+    network = fs.build(tmp_path / "r", space=small_net)
     torch.manual_seed(0)
     x = torch.randn(2, 3, 2, 2)
     assert torch.equal(network(x), run.best.build()(x))
-    assert fs.Run.open(tmp_path / "r").best.architecture == run.best.architecture
+    assert fs.Run.open(tmp_path / "r", space=small_net).best.architecture == run.best.architecture
 
 
 def test_search_takes_tensors_and_spaces():
@@ -276,3 +277,36 @@ def test_a_run_that_holds_its_latencies_as_one_fact_resumes(tmp_path, monkeypatc
     asked.clear()
     assert essence(go(tmp_path / "r", limits=limits, resume=True).record) == essence(whole.record)
     assert asked == []
+
+
+def test_where_there_is_a_run_there_are_its_settings(tmp_path, monkeypatch):
+    """Killed right after the store is made: the settings were written before. Lost: they are written again."""
+    from foresee.runs.store import Store
+
+    settings, create = tmp_path / "r" / "settings.toml", Store.create
+    seen = []
+
+    def noted(path, **asked):
+        seen.append(settings.read_text())
+        return create(path, **asked)
+
+    monkeypatch.setattr(Store, "create", noted)
+    go(tmp_path / "r")
+    assert seen == [settings.read_text()]
+    settings.unlink()
+    go(tmp_path / "r", resume=True)
+    assert settings.read_text() == seen[0]
+
+
+def test_a_folder_that_is_deleted_ends_the_run_at_the_next_event(tmp_path):
+    events = []
+
+    def delete(event):
+        events.append(event)
+        if event.kind == "scored" and event.done == 3:
+            shutil.rmtree(tmp_path / "r")
+
+    with pytest.raises(RunError, match="deleted or moved while it was at work"):
+        go(tmp_path / "r", observers=[delete])
+    assert max(event.done for event in events) == 3
+    assert not (tmp_path / "r").exists()

@@ -56,6 +56,22 @@ class RunFolder:
                 f"{self.path}: another process is at work in this folder; wait for it or choose another --out"
             ) from error
 
+    def check(self) -> None:
+        """The folder that is held is still the one of this name, and the run is in it.
+
+        A store goes on writing into a file that was deleted, and all of it would be gone at the end.
+        """
+        if self._lock is None:
+            return
+        held = os.fstat(self._lock)
+        try:
+            here = os.stat(self.path)
+            there = self.exists and (here.st_dev, here.st_ino) == (held.st_dev, held.st_ino)
+        except OSError:
+            there = False
+        if not there:
+            raise RunError(f"{self.path}: the run's folder was deleted or moved while it was at work; start it again")
+
     def release(self) -> None:
         """Let others write."""
         if self._lock is not None:
@@ -83,16 +99,23 @@ def is_there(path: Path) -> bool:
 
 
 def write_whole(path: Path, text: str) -> Path:
-    """Write a file so that a reader sees the old one or the new one, never half."""
+    """Write a file so that a reader sees the old one or the new one, never half.
+
+    Only plain files are written: what is a link, a device or a pipe is neither followed nor replaced.
+    """
     fresh = path.with_name(path.name + ".new")
     try:
-        with fresh.open("w", encoding="utf-8") as file:
+        if path.is_symlink() or (path.exists() and not path.is_file()):
+            kind = "a link" if path.is_symlink() else "a folder" if path.is_dir() else "no plain file"
+            raise RunError(f"{path}: is {kind}, which is neither followed nor replaced; name a plain file")
+        fresh.unlink(missing_ok=True)  # left by a killed process, or put there by somebody: never written through
+        with fresh.open("x", encoding="utf-8") as file:
             file.write(text)
             file.flush()
             os.fsync(file.fileno())
         os.replace(fresh, path)
-    except OSError as error:
-        raise RunError(f"{path}: cannot be written ({error.strerror or error})") from error
+    except (OSError, ValueError) as error:
+        raise RunError(f"{path}: cannot be written ({getattr(error, 'strerror', None) or error})") from error
     return path
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,7 @@ from foresee.errors import InputError, RunError, SettingsMismatchError
 from foresee.proxies.base import Proxy
 from foresee.runs import engines
 from foresee.runs.environment import environment
-from foresee.runs.events import Announcer, Observer
+from foresee.runs.events import Announcer, Event, Observer
 from foresee.runs.folder import RunFolder
 from foresee.runs.record import Objective
 from foresee.runs.store import Store
@@ -123,7 +123,7 @@ def run_search(
         engine_made = stack.enter_context(engines.make(engine, problem.scorer, workers))
         folder = None if out is None else RunFolder(out)
         store = _open_store(folder, settings, problem.objectives, facts, resume, stack)
-        announce = Announcer(observers)
+        announce = Announcer(observers) if folder is None else _Attentive(observers, folder)
         # A measured latency cannot be measured again to the last digit: a run keeps what it saw, so that it replays.
         problem.clock.known.update(store.kept("latency"))
         problem.clock.note = lambda identity, seconds: store.keep("latency", identity, seconds)
@@ -134,10 +134,11 @@ def run_search(
             if isinstance(error, RunError) and not session.begun:  # what is stored does not fit: it is left as it is
                 raise
             status = "interrupted" if isinstance(error, KeyboardInterrupt) else "failed"
-            store.set("status", status)
-            store.log(status, reason=str(error))
-            _write_best(folder, Run(store.record(), folder.path if folder else None, scorer.space))
-            announce(session.event("interrupted"))
+            with suppress(RunError):  # what ended the run is worth more than why that cannot be noted
+                store.set("status", status)
+                store.log(status, reason=str(error))
+                _write_best(folder, Run(store.record(), folder.path if folder else None, scorer.space))
+                announce(session.event("interrupted"))
             raise
         store.set("status", "finished")
         store.set("searcher_state", searcher.state())
@@ -146,6 +147,18 @@ def run_search(
         _write_best(folder, run)
         announce(session.event("finished", acceptance=searcher.gate.acceptance))
         return run
+
+
+class _Attentive(Announcer):
+    """Passes events on, and looks with each of them whether the run's folder is still there."""
+
+    def __init__(self, observers: Iterable[Observer], folder: RunFolder) -> None:
+        super().__init__(observers)
+        self._folder = folder
+
+    def __call__(self, event: Event) -> None:
+        super().__call__(event)
+        self._folder.check()
 
 
 def _problem(settings: SearchSettings, scorer: Scorer, measured: Mapping[str, float] | Measured | None) -> Problem:
@@ -187,11 +200,10 @@ def _open_store(
             _check_same(folder, settings, facts, existing)
     folder.hold()
     stack.callback(folder.release)
-    if folder.exists:
-        return stack.enter_context(Store.open(folder.store_path, write=True))
-    store = stack.enter_context(Store.create(folder.store_path, **asked))
-    folder.write_settings(asked["settings"])
-    return store
+    folder.write_settings(asked["settings"])  # before the store: where there is a run, there are its settings
+    if not folder.exists:
+        return stack.enter_context(Store.create(folder.store_path, **asked))
+    return stack.enter_context(Store.open(folder.store_path, write=True))
 
 
 def _check_same(folder: RunFolder, settings: SearchSettings, facts: Mapping[str, Any], store: Store) -> None:

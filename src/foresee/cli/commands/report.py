@@ -21,7 +21,7 @@ def report(
 ) -> None:
     """Render the report of a run again from its store, also while it runs; with several runs, compare them."""
     from foresee.report import compare, render
-    from foresee.runs import read, write_whole
+    from foresee.runs import RunFolder, read, write_whole
 
     records = {str(run): read(run) for run in runs}
     if len(records) < len(runs):
@@ -32,6 +32,9 @@ def report(
     else:
         target = output or _folder(runs[0]) / "comparison.html"
         text = compare(records)
+    kept = [_folder(run) / name for run in runs for name in (RunFolder.STORE, RunFolder.SETTINGS, RunFolder.BEST)]
+    if target.exists() and any(path.exists() and target.samefile(path) for path in (*kept, *runs)):
+        raise InputError(f"{target}: would overwrite the run itself; name another file")
     write_whole(target, text)
     out.print(escape(str(target)), soft_wrap=True, highlight=False)
 
