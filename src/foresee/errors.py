@@ -90,7 +90,7 @@ def said(error: BaseException) -> str:
 
 
 def storable(text: str) -> str:
-    """The text as it can be written anywhere: half characters replaced, and not without end.
+    r"""The text as it can be written anywhere: half characters replaced, and not without end.
 
     >>> storable("a\ud800b")
     'a?b'
