@@ -12,14 +12,17 @@ from hostile.kind import names
 
 #: the seed of the fixed part
 SEED = "2"
+#: kinds whose cases depend on the moment at which a signal arrives; rooms have kills of their own among their tests
+TIMED = ("kills", "faults")
 
 
 @pytest.mark.slow
 def test_one_case_of_each_kind_holds():
-    asked = {"HOSTILE_CASES": "1", "HOSTILE_SEED": SEED, "HOSTILE_MINUTES": "10", "HOSTILE_KINDS": ""}
+    steady = [name for name in names() if name not in TIMED]
+    asked = {"HOSTILE_CASES": "1", "HOSTILE_SEED": SEED, "HOSTILE_MINUTES": "10", "HOSTILE_KINDS": " ".join(steady)}
     done = subprocess.run(
         [sys.executable, "-m", "hostile"], cwd=ROOT, env={**os.environ, **asked}, capture_output=True, text=True
     )
     lines = {line.split()[0]: line.split()[1:4] for line in done.stdout.splitlines() if line.split()}
-    assert [lines.get(name) for name in names()] == [["1", "1", "0"]] * len(names()), done.stdout + done.stderr
+    assert [lines.get(name) for name in steady] == [["1", "1", "0"]] * len(steady), done.stdout + done.stderr
     assert done.returncode == 0
