@@ -410,7 +410,7 @@ def _local(tag: Any) -> str:
 
 def _power(value: float) -> str:
     """Powers of ten as people write them: 10⁶."""
-    if 1e-3 <= value < 1e4:
+    if value <= 0 or 1e-3 <= value < 1e4:  # at the ends of what numbers there are, a tick may be 0
         return f"{value:g}"
     exponent = round(math.log10(value))
     return "10" + str(exponent).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))

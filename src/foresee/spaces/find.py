@@ -12,9 +12,12 @@ from typing import Any
 from torch import nn
 
 from foresee.errors import InputError
-from foresee.registry import check_settings, tidy
+from foresee.references import check_named, is_code, tidied
+from foresee.registry import check_settings
 from foresee.spaces.base import Space, spaces
 from foresee.spaces.own import load, own
+
+__all__ = ["Said", "check_named", "get", "is_code", "tidied"]
 
 #: how a person says which space is meant
 Said = str | Space[Any] | Callable[..., nn.Module]
@@ -36,29 +39,3 @@ def get(reference: Said, **settings: Any) -> Space[Any]:
         return kind(**settings)
     except TypeError as error:
         raise InputError(f"space {reference}: {error}") from error
-
-
-def is_code(reference: str) -> bool:
-    """Whether a text is the place of code, and no registered name.
-
-    >>> is_code("nasbench201"), is_code("my_package.nets:make_net"), is_code("nets.py:make_net")
-    (False, True, True)
-    """
-    return ":" in reference
-
-
-def tidied(reference: str) -> str:
-    """The inside form of a name; the place of code stays as it was typed.
-
-    >>> tidied("nats-size"), tidied("my-nets/nets.py:make")
-    ('nats_size', 'my-nets/nets.py:make')
-    """
-    return reference if is_code(reference) else tidy(reference)
-
-
-def check_named(where: str, name: str, say: str) -> None:
-    """Refuse a file that names code; `say` is what the person types to name it."""
-    if is_code(name):
-        raise InputError(
-            f"{where}: its space {name} is code, and no code is run because a file names it; if it is yours, say so: {say}"
-        )

@@ -17,6 +17,7 @@ from tests.properties import examples
 
 from foresee.benchmarks import Table, load, save
 from foresee.benchmarks.formats.collect import Collector
+from foresee.benchmarks.table import LARGEST
 from foresee.errors import DataError, InputError, UnknownNameError
 
 
@@ -45,7 +46,7 @@ def tables(draw) -> Table:
     text = st.text(st.characters(exclude_categories=["Cs", "Cc"]), min_size=1, max_size=12).filter(
         lambda t: t == t.strip()
     )
-    number = st.floats(allow_nan=False, allow_infinity=False)
+    number = st.floats(-LARGEST, LARGEST)
     name = st.sampled_from(["acc", "val_loss", "ä b", "top1"])
     collector = Collector("drawn", draw(st.sampled_from(["", "nasbench201"])))
     for architecture in draw(st.lists(text, min_size=1, max_size=5, unique=True)):

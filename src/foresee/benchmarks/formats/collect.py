@@ -11,7 +11,7 @@ import numpy as np
 
 from foresee.benchmarks.table import MEAN, UNKNOWN, Floats, Rows, Table
 from foresee.errors import DataError, InputError
-from foresee.spaces.find import is_code
+from foresee.references import is_code
 
 #: (metric, task, epochs, seed)
 Key = tuple[str, str, int, int]

@@ -7,15 +7,16 @@ import shlex
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from foresee.benchmarks.formats import autoformer, compact, long_csv, nasbench101, nasbench301, own, pickles, suite_zero
 from foresee.benchmarks.formats.base import File, Format, reading
 from foresee.benchmarks.table import Table
 from foresee.errors import DataError, InputError, UnknownNameError
-from foresee.spaces.base import Space
-from foresee.spaces.find import check_named, get, is_code, tidied
-from foresee.spaces.own import OwnSpace
+from foresee.references import check_named, is_code, tidied
+
+if TYPE_CHECKING:
+    from foresee.spaces.base import Space
 
 #: the first that recognises a file reads it
 FORMATS: tuple[Format, ...] = (
@@ -48,9 +49,7 @@ def load(
         format: the name of the kind it has to be of.
         trust_pickle: read a benchmark's pickle, in a process of its own.
     """
-    asked = None if space is None or isinstance(space, OwnSpace) else tidied(getattr(space, "name", str(space)))
-    if asked is not None:
-        get(asked)  # a misspelt name is found before a large file is read
+    asked = None if space is None else _named(space)
     file = File(Path(path))
     with reading(file.where, "a file"):
         exists = file.path.exists()
@@ -88,6 +87,18 @@ def writer(path: Path) -> Callable[[Table, Path], None]:
     if path.name.endswith((".csv", ".csv.gz")):
         return long_csv.write
     raise InputError(f"{path}: a table is written as .npz, or as .csv or .csv.gz; end its name so")
+
+
+def _named(space: str | Space[Any]) -> str | None:
+    """The name of the space that was said, None for one of a person's own; a misspelt one is found before a file is read."""
+    from foresee.spaces.find import get  # torch comes with it, which reading a table does not need
+    from foresee.spaces.own import OwnSpace
+
+    if isinstance(space, OwnSpace):
+        return None
+    asked = tidied(getattr(space, "name", str(space)))
+    get(asked)
+    return asked
 
 
 def _chosen(file: File, name: str | None) -> Format:
