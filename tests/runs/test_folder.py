@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 from pathlib import Path
 
 import pytest
@@ -54,24 +53,3 @@ def test_a_name_that_cannot_be_is_said(tmp_path: Path) -> None:
         write_whole(tmp_path / ("x" * 300), "lost")
     with pytest.raises(RunError, match="File name too long"):
         RunFolder("x" * 100_000).exists  # noqa: B018
-
-
-@pytest.mark.parametrize("loss", ["deleted", "moved", "emptied", "replaced"])
-def test_a_folder_that_is_gone_is_noticed(tmp_path: Path, loss: str) -> None:
-    folder = RunFolder(tmp_path / "r")
-    folder.check()  # nobody holds it: nothing to look after
-    folder.hold()
-    folder.store_path.touch()
-    folder.check()
-    if loss == "emptied":
-        folder.store_path.unlink()
-    elif loss == "moved":
-        folder.path.rename(tmp_path / "elsewhere")
-    else:
-        shutil.rmtree(folder.path)
-    if loss == "replaced":
-        folder.path.mkdir()
-        folder.store_path.touch()
-    with pytest.raises(RunError, match="deleted or moved while it was at work"):
-        folder.check()
-    folder.release()

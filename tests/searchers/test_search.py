@@ -306,7 +306,7 @@ def test_a_folder_that_is_deleted_ends_the_run_at_the_next_event(tmp_path):
         if event.kind == "scored" and event.done == 3:
             shutil.rmtree(tmp_path / "r")
 
-    with pytest.raises(RunError, match="deleted or moved while it was at work"):
+    with pytest.raises(RunError, match="was deleted or replaced while the run went on"):
         go(tmp_path / "r", observers=[delete])
     assert max(event.done for event in events) == 3
     assert not (tmp_path / "r").exists()

@@ -56,22 +56,6 @@ class RunFolder:
                 f"{self.path}: another process is at work in this folder; wait for it or choose another --out"
             ) from error
 
-    def check(self) -> None:
-        """The folder that is held is still the one of this name, and the run is in it.
-
-        A store goes on writing into a file that was deleted, and all of it would be gone at the end.
-        """
-        if self._lock is None:
-            return
-        held = os.fstat(self._lock)
-        try:
-            here = os.stat(self.path)
-            there = self.exists and (here.st_dev, here.st_ino) == (held.st_dev, held.st_ino)
-        except OSError:
-            there = False
-        if not there:
-            raise RunError(f"{self.path}: the run's folder was deleted or moved while it was at work; start it again")
-
     def release(self) -> None:
         """Let others write."""
         if self._lock is not None:

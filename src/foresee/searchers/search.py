@@ -14,7 +14,7 @@ from foresee.errors import InputError, RunError, SettingsMismatchError
 from foresee.proxies.base import Proxy
 from foresee.runs import engines
 from foresee.runs.environment import environment
-from foresee.runs.events import Announcer, Event, Observer
+from foresee.runs.events import Announcer, Observer
 from foresee.runs.folder import RunFolder
 from foresee.runs.record import Objective
 from foresee.runs.store import Store
@@ -123,7 +123,7 @@ def run_search(
         engine_made = stack.enter_context(engines.make(engine, problem.scorer, workers))
         folder = None if out is None else RunFolder(out)
         store = _open_store(folder, settings, problem.objectives, facts, resume, stack)
-        announce = Announcer(observers) if folder is None else _Attentive(observers, folder)
+        announce = Announcer(observers)
         # A measured latency cannot be measured again to the last digit: a run keeps what it saw, so that it replays.
         problem.clock.known.update(store.kept("latency"))
         problem.clock.note = lambda identity, seconds: store.keep("latency", identity, seconds)
@@ -147,18 +147,6 @@ def run_search(
         _write_best(folder, run)
         announce(session.event("finished", acceptance=searcher.gate.acceptance))
         return run
-
-
-class _Attentive(Announcer):
-    """Passes events on, and looks with each of them whether the run's folder is still there."""
-
-    def __init__(self, observers: Iterable[Observer], folder: RunFolder) -> None:
-        super().__init__(observers)
-        self._folder = folder
-
-    def __call__(self, event: Event) -> None:
-        super().__call__(event)
-        self._folder.check()
 
 
 def _problem(settings: SearchSettings, scorer: Scorer, measured: Mapping[str, float] | Measured | None) -> Problem:
