@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.modules.conv import _ConvNd
 
-from foresee.probes.looks import Call, Forward, OverwrittenError, Watcher
+from foresee.probes.looks import Call, Forward, LookAgainError, Watcher
 
 
 @dataclass(eq=False)
@@ -55,7 +55,10 @@ class ChannelProducts(Watcher[list[Channels]]):
 
     def selects(self, call: Call) -> bool:
         """Convolutions and linear layers whose weight is trained."""
-        return isinstance(call.module, nn.Linear | _ConvNd) and call.module.weight.requires_grad
+        if not isinstance(call.module, nn.Linear | _ConvNd):
+            return False
+        weight = call.module._parameters.get("weight")  # asking the module would compute one that is parametrised
+        return weight is not None and weight.requires_grad
 
     def axis(self, module: nn.Module) -> int:
         """Which axis of the output holds the channels."""
@@ -87,7 +90,7 @@ class ChannelProducts(Watcher[list[Channels]]):
         for seen in self._calls:
             seen.activation = None
         if any(seen.overwritten for seen in found):
-            raise OverwrittenError
+            raise LookAgainError
         return found
 
 

@@ -6,7 +6,7 @@ found, and each contact starts from the same random numbers: no look depends on 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from functools import cached_property
 from itertools import chain
@@ -25,6 +25,7 @@ from foresee.probes.splitting import out_of_memory
 from foresee.probes.state import converted, copy_buffers, double, untouched, use_batch_statistics
 
 T = TypeVar("T")
+NO_LABELS = "no labels in the batch: hand over (inputs, labels)"
 
 
 class Subject:
@@ -66,12 +67,14 @@ class Subject:
         for name, module in self.network.named_modules():
             if not isinstance(module, nn.Linear | nn.modules.conv._ConvNd):
                 continue
-            if id(module.weight) not in names:
+            weight = module._parameters.get("weight")  # asking the module would compute one that is parametrised
+            if weight is None or id(weight) not in names:
                 raise UnsupportedError(
                     f"the weight of {name} is computed (parametrised): remove the parametrisation first"
                 )
-            if module.weight.requires_grad:
-                found[names[id(module.weight)]] = module.weight.detach()
+            if weight.requires_grad:
+                found[names[id(weight)]] = weight.detach()
+        refuse_complex(found)
         if not found:
             raise UnsupportedError("the network has no trainable weights of convolutions or linear layers")
         return found
@@ -85,9 +88,18 @@ class Subject:
         both = ((part.detach(), kind if part.is_floating_point() else None) for part in parts)
         return tuple(part.to(self.device, wanted, copy=True) for part, wanted in both)
 
+    def told(self, batch: Batch, part: slice = slice(None)) -> Tensor:
+        """A copy of these labels where the network is: the only door for labels, as `moved` is for inputs."""
+        if batch.labels is None:
+            raise UnsupportedError(NO_LABELS)
+        return batch.labels[part].detach().to(self.device, copy=True)
+
     def answer(self, network: Callable[..., Any], parts: Iterable[Tensor]) -> Tensor:
         """Outputs (logits) of the network for these inputs, handed over as the batch does: in order, or by their names."""
-        return logits_of(self.data[0].call(network, parts))
+        outputs = logits_of(self.data[0].call(network, parts))
+        if outputs.is_complex():
+            raise UnsupportedError("the outputs are complex numbers: there are looks at real ones only")
+        return outputs
 
     @contextmanager
     def contact(self, convert: Callable[[Tensor], Tensor] | None = None) -> Iterator[nn.Module]:
@@ -98,6 +110,8 @@ class Subject:
         """
         if convert is not None and self.create_graph:
             raise UnsupportedError("a look at converted weights cannot be differentiated: they are gone when it ends")
+        if self.device.type == "meta":
+            raise UnsupportedError("the network is on the meta device: it has no numbers to look at")
         with ExitStack() as stack:
             stack.enter_context(torch.inference_mode(False))
             stack.enter_context(untouched(self.network, self.seed, values=convert is None))
@@ -146,9 +160,16 @@ class Subject:
         if not hasattr(self, "_loss"):
             labels = [batch.labels for batch in self.data]
             if any(part is None for part in labels):
-                raise UnsupportedError("no labels in the batch: hand over (inputs, labels)")
+                raise UnsupportedError(NO_LABELS)
             self._loss = choose(self.given_loss, outputs, [part for part in labels if part is not None])
         return self._loss
+
+
+def refuse_complex(parameters: Mapping[str, Tensor]) -> None:
+    """Gradients by complex numbers are no numbers that the formulas of proxies are about."""
+    for name, parameter in parameters.items():
+        if parameter.is_complex():
+            raise UnsupportedError(f"{name} holds complex numbers: there are looks at gradients by real ones only")
 
 
 def _tensors(network: nn.Module) -> Iterator[Tensor]:
