@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.modules.conv import _ConvNd
 
-from foresee.probes.looks import Call, Forward, LookAgainError, Watcher
+from foresee.probes.looks import Call, Forward, OverwrittenError, Watcher
 
 
 @dataclass(eq=False)
@@ -90,7 +90,7 @@ class ChannelProducts(Watcher[list[Channels]]):
         for seen in self._calls:
             seen.activation = None
         if any(seen.overwritten for seen in found):
-            raise LookAgainError
+            raise OverwrittenError
         return found
 
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
 
-from foresee.probes.looks import Call, Forward, LookAgainError, Watcher
+from foresee.probes.looks import Call, Forward, OverwrittenError, Watcher
 
 #: modules that let a signal pass or hold it back by its sign; a plain class test, so subclasses count
 RELU_LIKE: tuple[type[nn.Module], ...] = (
@@ -65,7 +65,7 @@ class Features(Watcher[list[Feature]]):
     def result(self, forward: Forward, gradients: Sequence[Tensor | None]) -> list[Feature]:
         """All of them."""
         if [feature.map._version for feature in self._seen] != self._versions:
-            raise LookAgainError
+            raise OverwrittenError
         return self._seen
 
 
@@ -94,28 +94,25 @@ class Patterns(Watcher[list[Pattern]]):
 
     def __init__(self) -> None:
         self._seen: list[Pattern] = []
-        self._finite: list[Tensor] = []
+        self._corners: list[Tensor] = []
 
     def selects(self, call: Call) -> bool:
         """Modules of the `RELU_LIKE` classes."""
         return isinstance(call.module, RELU_LIKE)
 
     def before(self, call: Call, inputs: Tensor) -> None:
-        """Keep the signs, a byte each, and whether they are signs of numbers."""
+        """Keep the signs, a byte each, and a few of the numbers to see that they are some."""
         signal = inputs.detach()
         self._seen.append(Pattern(call.name, call.module, signal > 0))
-        if self.careful:
-            self._finite.append(signal.isfinite().all())
-        else:  # a sum is quick, and finite only if everything is; where it is not, it may just be large
-            self._finite.append(signal.sum(dtype=torch.float32 if signal.element_size() < 4 else None).isfinite())
+        # A weight that is NaN spoils all positions of a channel: one of them will do, and costs next to nothing.
+        place: tuple[Any, ...] = (slice(None), slice(None), *[0] * (signal.ndim - 2))
+        self._corners.append(signal[place[: signal.ndim]].flatten())
 
     def result(self, forward: Forward, gradients: Sequence[Tensor | None]) -> list[Pattern]:
         """All of them; what is not a number is neither positive nor not, and has no pattern."""
-        finite = torch.stack(self._finite).tolist() if self._finite else []
-        if not all(finite):
-            if not self.careful:
-                raise LookAgainError
-            raise FloatingPointError(f"what goes into {self._seen[finite.index(False)].name} is NaN or infinite")
+        if self._corners and not bool(torch.cat(self._corners).isfinite().all()):
+            wrong = next(n for n, corner in enumerate(self._corners) if not bool(corner.isfinite().all()))
+            raise FloatingPointError(f"what goes into {self._seen[wrong].name} is NaN or infinite")
         outputs = forward.outputs
         plain = outputs.is_floating_point() and outputs.layout is torch.strided and not outputs.is_nested
         if plain and not bool(outputs.isfinite().all()):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass
 from operator import eq
 from typing import Any, Protocol
@@ -10,7 +10,7 @@ from typing import Any, Protocol
 import numpy as np
 import torch
 from torch import Tensor
-from torch._utils import _flatten_dense_tensors, _unflatten_dense_tensors
+from torch._utils import _flatten_dense_tensors
 from torch.nn.parameter import is_lazy
 
 #: numbers in a tensor up to which copying it costs less than asking for the copy
@@ -24,8 +24,40 @@ class Found(Protocol):
         """As it was."""
 
 
-#: what is compared beside the numbers: requires_grad, whether it is a leaf, where it is in memory, which gradient it has
-Facts = tuple[bool, bool, int, int]
+@dataclass(eq=False)
+class Facts:
+    """What many tensors are, beside their numbers, a column for each fact: all of a column are compared at once."""
+
+    trained: list[bool]
+    leaf: list[bool]
+    shape: list[torch.Size]
+    dtype: list[torch.dtype]
+    pointer: list[int]
+    grad: list[int]
+    hooks: list[dict[int, Any] | None]
+
+    @classmethod
+    def of(cls, tensors: Sequence[Tensor]) -> Facts:
+        """As they are now."""
+        leaf = [t.is_leaf for t in tensors]
+        return cls(
+            [t.requires_grad for t in tensors],
+            leaf,
+            [t.shape for t in tensors],
+            [t.dtype for t in tensors],
+            [t.data_ptr() if t.layout is torch.strided else 0 for t in tensors],
+            [id(t.grad) if own else 0 for t, own in zip(tensors, leaf, strict=True)],  # asking any other warns
+            [hooks.copy() if (hooks := t._backward_hooks) else None for t in tensors],
+        )
+
+    def others(self, now: Facts) -> set[int]:
+        """Where they differ."""
+        both = [
+            (one, other) for one, other in zip(vars(self).values(), vars(now).values(), strict=True) if one != other
+        ]
+        return {
+            place for columns in both for place, (one, other) in enumerate(zip(*columns, strict=True)) if one != other
+        }
 
 
 @dataclass(eq=False)
@@ -33,24 +65,25 @@ class FoundTensor:
     """A tensor with what was found: where its numbers were and what they were (None: not copied), its gradient and hooks."""
 
     tensor: Tensor
-    facts: Facts
+    trained: bool
+    leaf: bool
     place: Tensor | None
+    numbers: Tensor | None
     grad: Tensor | None
     hooks: dict[int, Any] | None
-    numbers: Tensor | None = None
 
     def restore(self) -> None:
         """Numbers first: a tensor that got a history while it was written into is without one again before the rest."""
-        tensor, (requires_grad, leaf, pointer, _) = self.tensor, self.facts
-        if leaf and not tensor.is_leaf:
+        tensor, place = self.tensor, self.place
+        if self.leaf and not tensor.is_leaf:
             tensor.detach_()
-        if self.place is not None and self.numbers is not None:
-            if tensor.shape != self.place.shape or tensor.dtype != self.place.dtype or _pointer(tensor) != pointer:
-                tensor.data = self.place
+        if place is not None and self.numbers is not None:
+            if tensor.shape != place.shape or tensor.dtype != place.dtype or _pointer(tensor) != _pointer(place):
+                tensor.data = place
             _write(tensor, self.numbers)
-        if tensor.requires_grad != requires_grad:
-            tensor.requires_grad_(requires_grad)
-        if leaf and tensor.grad is not self.grad:
+        if tensor.requires_grad != self.trained:
+            tensor.requires_grad_(self.trained)
+        if self.leaf and tensor.grad is not self.grad:
             tensor.grad = self.grad
         if tensor._backward_hooks != self.hooks:
             tensor._backward_hooks = self.hooks
@@ -81,87 +114,76 @@ class FoundNumbers:
 class FoundTensors:
     """Many tensors, their numbers `copied` or not. Small ones, often hundreds, are copied and compared at once."""
 
-    def __init__(self, tensors: Sequence[Tensor], *, copied: bool) -> None:
-        self._tensors = tensors = [tensor for tensor in tensors if not is_lazy(tensor)]
-        self._grads = [tensor.grad if tensor.is_leaf else None for tensor in tensors]
-        self._facts, self._hooks = _facts(tensors), _hooks(tensors)
-        self._places: Sequence[Tensor | None] = [None] * len(tensors)
+    def __init__(self, tensors: Iterable[Tensor], *, copied: bool) -> None:
+        self._tensors = [tensor for tensor in tensors if not is_lazy(tensor)]
+        self._facts = Facts.of(self._tensors)
+        self._grads = [t.grad if leaf else None for t, leaf in zip(self._tensors, self._facts.leaf, strict=True)]
+        self._places: dict[int, Tensor] = {}
         self._single: dict[int, Tensor] = {}
-        self._copies: list[_Copies] = []
+        self._together: list[_Together] = []
         if copied:
-            self._places = places = [tensor.detach() for tensor in tensors]
-            self._copy(places)
+            self._copy()
 
-    def _copy(self, places: Sequence[Tensor]) -> None:
-        kinds: dict[tuple[torch.dtype, torch.device], list[int]] = {}
+    def _copy(self) -> None:
+        kinds: dict[tuple[torch.dtype, torch.device, torch.layout], list[int]] = {}
+        single: list[int] = []
         for index, tensor in enumerate(self._tensors):
+            few = tensor.numel() <= _SMALL
+            (kinds.setdefault((tensor.dtype, tensor.device, tensor.layout), []) if few else single).append(index)
+        for which in kinds.values():
+            tensors = [self._tensors[index] for index in which]
             if (
-                tensor.numel() <= _SMALL
-                and tensor.layout is torch.strided
-                and not (tensor.is_meta or tensor.is_quantized)
+                len(which) > 1
+                and tensors[0].layout is torch.strided
+                and not (tensors[0].is_meta or tensors[0].is_quantized)
             ):
-                kinds.setdefault((tensor.dtype, tensor.device), []).append(index)
+                self._together.append(_Together(tensors, which))
             else:
-                self._single[index] = places[index].clone()
-        with torch.no_grad():
-            self._copies = [_Copies(self._tensors, places, which) for which in kinds.values()]
+                single += which
+        self._places = {index: tensor.detach() for index, tensor in enumerate(self._tensors)}
+        self._single = {index: self._places[index].clone() for index in single}
 
     def changed(self) -> Iterator[Found]:
         """What is to be put back; NaN is never equal, and taken for a change."""
         with torch.no_grad():
-            around = {*_others(self._facts, _facts(self._tensors)), *_others(self._hooks, _hooks(self._tensors))}
-            around.update(*(copies.reshaped() for copies in self._copies))
+            around = self._facts.others(Facts.of(self._tensors))
             numbers = {i: one for i, one in self._single.items() if i in around or not _equal(self._tensors[i], one)}
-            for copies in self._copies:
-                copied = copies.of([*copies.different(), *around])
-                numbers |= {i: copied.pop(i) for i in around if i in copied}
-                if copied:
-                    yield FoundNumbers([self._tensors[i] for i in copied], list(copied.values()))
+            for together in self._together:
+                copies = together.changed(around)
+                numbers |= {i: copies.pop(i) for i in around if i in copies}
+                if copies:
+                    yield FoundNumbers([self._tensors[i] for i in copies], list(copies.values()))
             for i in sorted({*numbers, *around}):
-                found = self._facts[i], self._places[i], self._grads[i], self._hooks[i], numbers.get(i)
-                yield FoundTensor(self._tensors[i], *found)
+                before = self._facts.trained[i], self._facts.leaf[i], self._places.get(i), numbers.get(i)
+                yield FoundTensor(self._tensors[i], *before, self._grads[i], self._facts.hooks[i])
 
 
-class _Copies:
+class _Together:
     """The numbers of small tensors of one type, one after the other; `which` are their places in the list of all."""
 
-    def __init__(self, tensors: Sequence[Tensor], places: Sequence[Tensor], which: Sequence[int]) -> None:
-        self._tensors, self._places, self._which = [tensors[i] for i in which], [places[i] for i in which], which
-        self._shapes = [place.shape for place in self._places]
-        self._numbers = self._now() if len(which) > 1 else self._now().clone()  # of a single one it is no copy
+    def __init__(self, tensors: Sequence[Tensor], which: Sequence[int]) -> None:
+        self._tensors, self._which, self._shapes = tensors, which, [tensor.shape for tensor in tensors]
+        self._numbers = self._now()
 
     def _now(self) -> Tensor:
-        flat: Tensor = _flatten_dense_tensors(self._tensors)  # type: ignore[no-untyped-call]
+        with torch.no_grad():
+            flat: Tensor = _flatten_dense_tensors(self._tensors)  # type: ignore[no-untyped-call]
         return flat
 
-    def reshaped(self) -> list[int]:
-        """Those whose shape or type is another now."""
-        dtype = self._numbers.dtype
-        if [t.shape for t in self._tensors] == self._shapes and all(t.dtype == dtype for t in self._tensors):
-            return []
-        three = zip(self._which, self._tensors, self._shapes, strict=True)
-        return [i for i, tensor, shape in three if tensor.shape != shape or tensor.dtype != dtype]
-
-    def different(self) -> list[int]:
-        """Those whose numbers are others now; all, where shapes or types are."""
-        if self.reshaped():
-            return list(self._which)
-        places = (self._now() != self._numbers).nonzero().flatten()
-        if not len(places):
-            return []
-        ends = torch.tensor([shape.numel() for shape in self._shapes], device=places.device).cumsum(0)
-        return [self._which[i] for i in sorted(set(torch.searchsorted(ends, places, right=True).tolist()))]
-
-    def of(self, wanted: Collection[int]) -> dict[int, Tensor]:
-        """The copies of those that are wanted."""
-        if not wanted:
+    def changed(self, around: Set[int]) -> dict[int, Tensor]:
+        """What the numbers of those were that are others now; of all, where something is not what it was `around` them."""
+        if not around.isdisjoint(self._which):
+            return dict(self._copies())
+        where = (self._now() != self._numbers).nonzero().flatten()
+        if not len(where):
             return {}
-        among = set(wanted)
-        return {i: part for i, part in zip(self._which, self._parts(), strict=True) if i in among}
+        ends = torch.tensor([shape.numel() for shape in self._shapes], device=where.device).cumsum(0)
+        wrong = {self._which[i] for i in torch.searchsorted(ends, where, right=True).tolist()}
+        return {i: numbers for i, numbers in self._copies() if i in wrong}
 
-    def _parts(self) -> Sequence[Tensor]:
-        parts: Sequence[Tensor] = _unflatten_dense_tensors(self._numbers, self._places)  # type: ignore[no-untyped-call]
-        return parts
+    def _copies(self) -> Iterator[tuple[int, Tensor]]:
+        parts = torch.split_with_sizes(self._numbers, [shape.numel() for shape in self._shapes])
+        return ((i, part.view(shape)) for i, part, shape in zip(self._which, parts, self._shapes, strict=True))
 
 
 class FoundArray:
@@ -196,27 +218,6 @@ class FoundValue:
 
     def __str__(self) -> str:
         return f"a {type(self.value).__name__}"
-
-
-def _facts(tensors: Iterable[Tensor]) -> list[Facts]:
-    return [
-        (
-            t.requires_grad,
-            leaf := t.is_leaf,
-            t.data_ptr() if t.layout is torch.strided else 0,
-            id(t.grad) if leaf else 0,
-        )
-        for t in tensors
-    ]
-
-
-def _hooks(tensors: Iterable[Tensor]) -> list[dict[int, Any] | None]:
-    return [hooks.copy() if (hooks := t._backward_hooks) else None for t in tensors]
-
-
-def _others(before: Sequence[Any], now: Sequence[Any]) -> list[int]:
-    """Where two lists differ."""
-    return [] if before == now else [i for i, (one, other) in enumerate(zip(before, now, strict=True)) if one != other]
 
 
 def _pointer(tensor: Tensor) -> int:

@@ -62,7 +62,7 @@ class Watcher(Generic[R]):
     name: ClassVar[str] = ""
     root: ClassVar[Root] = ""
     settings: Mapping[str, Any] = MappingProxyType({})
-    #: whether a look in passing did not do: what a module returns is overwritten later, and has to be copied at once
+    #: whether what a module returns may be overwritten in place before the pass ends, and has to be copied at once
     careful: bool = False
     #: whether what is seen will be differentiated: nothing may be detached then
     differentiable: bool = False
@@ -119,8 +119,8 @@ class Watcher(Generic[R]):
         raise NotImplementedError
 
 
-class LookAgainError(Exception):
-    """What a watcher saw in passing will not do: the network wrote into it later, or a sum was not finite. Carefully, now."""
+class OverwrittenError(Exception):
+    """A watcher kept what a module returned, and the network wrote into it later: look again, carefully."""
 
 
 def look_called(name: str) -> Watcher[Any]:

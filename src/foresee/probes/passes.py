@@ -17,7 +17,7 @@ from foresee.probes.draws import projection_of
 from foresee.probes.features import Feature, Features, Pattern, Patterns
 from foresee.probes.gradients import Gradients, Jacobian, LossValue, Outputs
 from foresee.probes.kernel import sample_gradients
-from foresee.probes.looks import Forward, LookAgainError, Root, Watcher, look_called, watching
+from foresee.probes.looks import Forward, OverwrittenError, Root, Watcher, look_called, watching
 from foresee.probes.outputs import check_rows
 from foresee.probes.splitting import can_split, joined, out_of_memory
 from foresee.probes.subject import NO_LABELS, Subject
@@ -187,7 +187,7 @@ class Pass:
                 return self.probe.exactly(lambda network, dtype: self._watch(network, dtype, looks, careful))
             with self.probe.contact() as network:
                 return self._watch(network, self.probe.dtype, looks, careful)
-        except LookAgainError:
+        except OverwrittenError:
             return self._run(looks, careful=True)
 
     def _watch(

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 
 import torch
 from torch import Tensor, nn
 
 from foresee.errors import UnsupportedError
-from foresee.probes.belongings import Belongings
+from foresee.probes.belongings import Belongings, modules_of
 from foresee.seeds import random_states_kept
 
 
@@ -54,6 +55,14 @@ def _settings_kept() -> Iterator[None]:
         torch.set_grad_enabled(recording)
 
 
+def uncompiled() -> AbstractContextManager[object]:
+    """Inside, what `torch.compile` made runs as it was written: compiled code would run without the hooks of a look.
+
+    Nothing can be compiled where torch's compiler is not even loaded, and loading it takes seconds.
+    """
+    return torch.compiler.set_stance("force_eager") if "torch._dynamo" in sys.modules else nullcontext()
+
+
 def use_batch_statistics(network: nn.Module) -> None:
     """The mode of the papers: train mode, so that BatchNorm normalises by the batch, but nothing is dropped at random.
 
@@ -61,7 +70,7 @@ def use_batch_statistics(network: nn.Module) -> None:
     (dropout, drop path) are in eval mode, and a `dropout` number of any other module (attention, recurrent layers) is 0.
     To be used inside `untouched`.
     """
-    for module in network.modules():
+    for module in modules_of(network):
         training = "drop" not in type(module).__name__.lower()
         if module.training != training:
             module.training = training
@@ -75,7 +84,7 @@ def copy_buffers(network: nn.Module) -> None:
     What is written into the copies stays there, and the buffers themselves are put back untouched.
     """
     made: dict[int, Tensor] = {}
-    for module in network.modules():
+    for module in modules_of(network):
         for key, buffer in module._buffers.items():
             if buffer is not None:
                 module._buffers[key] = made.setdefault(id(buffer), buffer.clone())
@@ -96,7 +105,7 @@ def converted(network: nn.Module, convert: Callable[[Tensor], Tensor]) -> Iterat
     >>> layer.weight.dtype
     torch.float32
     """
-    modules = list(network.modules())
+    modules = modules_of(network)
     held = {id(p): p for module in modules for p in module._parameters.values() if p is not None}
     parameters = [(p, p.data) for p in held.values() if p.is_floating_point()]
     buffers = [(m, k, b) for m in modules for k, b in m._buffers.items() if b is not None]

@@ -18,11 +18,12 @@ from torch.nn.parameter import is_lazy
 
 from foresee.batch import Batch, as_batches
 from foresee.errors import UnsupportedError
+from foresee.probes.belongings import modules_of
 from foresee.probes.draws import Draws
 from foresee.probes.losses import Loss, choose
 from foresee.probes.outputs import logits_of
 from foresee.probes.splitting import out_of_memory
-from foresee.probes.state import converted, copy_buffers, double, untouched, use_batch_statistics
+from foresee.probes.state import converted, copy_buffers, double, uncompiled, untouched, use_batch_statistics
 
 T = TypeVar("T")
 NO_LABELS = "no labels in the batch: hand over (inputs, labels)"
@@ -43,7 +44,8 @@ class Subject:
     ) -> None:
         self.network, self.seed, self.given_loss, self.create_graph = network, seed, loss, create_graph
         self.data: list[Batch] = as_batches(batches)
-        if any(is_lazy(tensor) for tensor in _tensors(network)):
+        tables = (table for module in modules_of(network) for table in (module._parameters, module._buffers) if table)
+        if any(tensor is not None and is_lazy(tensor) for table in tables for tensor in table.values()):
             raise UnsupportedError("the network has lazy layers without a size yet: run it once on a sample first")
         self.draws = draws or Draws(seed)
         self._memory: dict[Any, tuple[Any, bool]] = {}
@@ -114,6 +116,7 @@ class Subject:
             raise UnsupportedError("the network is on the meta device: it has no numbers to look at")
         with ExitStack() as stack:
             stack.enter_context(torch.inference_mode(False))
+            stack.enter_context(uncompiled())
             stack.enter_context(untouched(self.network, self.seed, values=convert is None))
             use_batch_statistics(self.network)
             if self.create_graph:
