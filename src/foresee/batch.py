@@ -164,8 +164,8 @@ def _check_tensor(tensor: Any, what: str) -> None:
         wrong = "quantised; write .dequantize()"
     elif tensor.ndim == 0:
         wrong = "a single number; the first axis has to count the samples"
-    elif what == "labels" and tensor.dtype.is_complex:
-        wrong = "complex numbers; no loss is defined for them"
+    elif tensor.is_complex():
+        wrong = "complex numbers; write torch.view_as_real(...)"
     if wrong:
         raise DataError(f"batch: the {what} are {wrong}")
 
@@ -173,4 +173,4 @@ def _check_tensor(tensor: Any, what: str) -> None:
 def _finite(part: Tensor) -> bool:
     if part.is_floating_point() and part.element_size() == 1:  # torch asks none of 8 bits
         part = part.to(torch.float32)
-    return not (part.is_floating_point() or part.is_complex()) or bool(torch.isfinite(part).all())
+    return not part.is_floating_point() or bool(torch.isfinite(part).all())
