@@ -101,6 +101,8 @@ class Subject:
         outputs = logits_of(self.data[0].call(network, parts))
         if outputs.is_complex():
             raise UnsupportedError("the outputs are complex numbers: there are looks at real ones only")
+        if outputs.is_meta:
+            raise UnsupportedError("the outputs are on the meta device: there are no numbers to look at")
         return outputs
 
     @contextmanager

@@ -138,6 +138,8 @@ def _attempt(action: Callable[[], Any]) -> _Outcome:
 
 
 def _first_line(error: BaseException) -> str:
+    if isinstance(error, RecursionError):  # what it says depends on how deep the caller was
+        return "maximum recursion depth exceeded"
     try:
         return (str(error).strip() or f"{type(error).__name__} without a message").splitlines()[0]
     except Exception:  # of an error that cannot say what it is

@@ -178,6 +178,17 @@ class Replacing(Plain):
         return self.logits(x)
 
 
+@resident("registers a buffer while it runs")
+class Registering(Plain):
+    """As lazy tables of positions are made, at the first call."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Noise, drawn once, is added."""
+        if "late" not in self._buffers:
+            self.register_buffer("late", torch.randn(3))
+        return self.logits(x) + self.late.to(x)
+
+
 @resident("trains itself")
 class Training(Plain):
     """Writes into its weights and gradients, freezes a part."""

@@ -31,6 +31,7 @@ _ANSWERS: dict[str, Callable[[Tensor], Any]] = {
     "a dict with logits": lambda logits: {"logits": logits, "other": None},
     "a dict of something": lambda logits: {"answer": logits},
     "a tuple": lambda logits: (logits * 2, logits),
+    "a list": lambda logits: [logits],
     "an empty tuple": lambda logits: (),
     "nothing": lambda logits: None,
     "a whole number": lambda logits: 3,
@@ -40,6 +41,9 @@ _ANSWERS: dict[str, Callable[[Tensor], Any]] = {
     "booleans": lambda logits: logits > 0,
     "no outputs": lambda logits: logits[:, :0],
     "one sample of many": lambda logits: logits[:1],
+    "one axis more": lambda logits: logits[None],
+    "logits that it writes into": lambda logits: logits.mul_(0.5),
+    "logits in float16": lambda logits: logits.half(),
     "a sparse tensor": lambda logits: logits.to_sparse(),
     "nested tensors": lambda logits: torch.nested.as_nested_tensor(list(logits)),
     "a constant": lambda logits: torch.ones(len(logits), 3, dtype=logits.dtype, device=logits.device),
@@ -104,6 +108,7 @@ _ERRORS = {
     " what cannot be said": _SpeechlessError(),
     " a stop of an iteration": StopIteration(1),
     " an exit": SystemExit(3),
+    " for want of memory": MemoryError(),
 }
 for _name, _error in _ERRORS.items():
     resident(f"raises{_name}")(_raises(_error))

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import math
 import warnings
+from collections.abc import Callable
 
 import torch
 from torch import Tensor, nn
@@ -104,6 +105,19 @@ def _meta() -> nn.Module:
     return Plain().to("meta")
 
 
+@resident("is half on the meta device")
+class HalfMeta(Plain):
+    """Adds numbers that are not there."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.more = nn.Linear(108, 3, device="meta")
+
+    def forward(self, x: Tensor) -> Tensor:
+        """From here to there."""
+        return self.more(x.flatten(1).to("meta"))
+
+
 @resident("has a buffer on the meta device")
 class MetaBuffer(Plain):
     """Reads the shape of it only."""
@@ -175,11 +189,33 @@ def _old_spectral_norm() -> nn.Module:
     return made
 
 
-@resident("has NaN for weights")
-def _nan() -> nn.Module:
+def _constant(value: float) -> Callable[[], nn.Module]:
+    def make() -> nn.Module:
+        made = Plain()
+        for parameter in made.parameters():
+            nn.init.constant_(parameter, value)
+        return made
+
+    return make
+
+
+for _name, _value in {"NaN": math.nan, "infinity": math.inf, "1e30": 1e30, "0": 0.0}.items():
+    resident(f"has {_name} for weights")(_constant(_value))
+
+
+@resident("has NaN for one weight")
+def _one_nan() -> nn.Module:
+    made = Plain()
+    made.features[0].weight.data[0, 0, 0, 0] = math.nan
+    return made
+
+
+@resident("has gradients and frozen biases")
+def _used() -> nn.Module:
     made = Plain()
     for parameter in made.parameters():
-        nn.init.constant_(parameter, math.nan)
+        parameter.grad = torch.ones_like(parameter)
+        parameter.requires_grad_(parameter.ndim > 1)
     return made
 
 
