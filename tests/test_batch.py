@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import re
 
 import pytest
 import torch
@@ -36,6 +37,36 @@ def test_batches_are_checked_at_the_door():
         Batch({1: X})
     with pytest.raises(DataError, match="part 'x' is a list"):
         Batch({"x": [1, 2]})
+
+
+UNUSABLE = {
+    "a single number": lambda: torch.tensor(1.0),
+    "sparse": lambda: torch.eye(3).to_sparse(),
+    "sparse (torch.sparse_csr)": lambda: torch.eye(3).to_sparse_csr(),
+    "on the meta device": lambda: torch.empty(3, 2, device="meta"),
+    "quantised": lambda: torch.quantize_per_tensor(torch.ones(3, 2), 0.1, 0, torch.qint8),
+    "nested": lambda: torch.nested.nested_tensor([torch.ones(1), torch.ones(2), torch.ones(3)]),
+    "nested; pad": lambda: torch.nested.nested_tensor([torch.ones(1), torch.ones(2)], layout=torch.jagged),
+    "complex": lambda: torch.ones(3, 2, dtype=torch.complex64),
+}
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("what", UNUSABLE)
+@pytest.mark.parametrize("place", ["inputs", "labels", "one of two", "by name"])
+def test_tensors_that_cannot_be_used_are_refused_in_one_line(what, place):
+    wrong = UNUSABLE[what]()
+    given = {"inputs": (wrong, C), "labels": (X, wrong), "one of two": ((X, wrong), C), "by name": ({"x": wrong}, C)}
+    with pytest.raises(DataError, match=re.escape(what)) as caught:
+        as_batches(given[place])
+    assert "\n" not in str(caught.value)
+    assert ("labels" if place == "labels" else "inputs") in str(caught.value)
+
+
+def test_numbers_of_eight_bits_are_checked_too():
+    assert len(Batch(torch.ones(3, 2).to(torch.float8_e4m3fn))) == 3
+    with pytest.raises(DataError, match="NaN"):
+        Batch(torch.full((3, 2), float("nan")).to(torch.float8_e4m3fn))
 
 
 def test_parts_names_and_structure(batch):

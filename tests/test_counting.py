@@ -1,12 +1,17 @@
 from __future__ import annotations
 
+import contextlib
+import random
+
+import numpy as np
 import pytest
 import torch
 import torch.nn.functional as F
 from torch import nn
 
-from foresee.counting import count_macs, count_params
+from foresee.counting import count_macs, count_params, stored_bytes
 from foresee.errors import UnsupportedError
+from foresee.testing.samples import random_states
 
 
 class Branching(nn.Module):
@@ -57,6 +62,24 @@ def test_counting_leaves_the_network_alone():
     assert network.training
     assert network[0].weight.device.type == "cpu"
     assert torch.equal(network[1].running_mean, kept)
+
+
+class Drawing(nn.Linear):
+    """Draws from every source there is; not on the meta device, so that it is run twice."""
+
+    def forward(self, x):
+        torch.rand(1), random.random(), np.random.random_sample()  # noqa: NPY002
+        float(x.sum())
+        return super().forward(x)
+
+
+@pytest.mark.parametrize("count", [count_macs, stored_bytes])
+def test_counting_moves_no_generator(count):
+    network, inputs = Drawing(4, 3), torch.randn(2, 4)
+    states = random_states()
+    with contextlib.suppress(RuntimeError, UnsupportedError):
+        count(network, inputs)
+    assert random_states() == states
 
 
 def test_several_inputs():

@@ -1,10 +1,13 @@
 from __future__ import annotations
 
+import math
+
 import pytest
 import torch
 import torch.nn.functional as F
 from torch import nn
 
+import foresee as fs
 from foresee.probes.probe import Probe
 
 
@@ -94,3 +97,38 @@ def test_features_of_modules_that_return_more_than_a_tensor():
 
     features = Probe(Net(), torch.randn(2, 5, 3)).sample.features
     assert [(f.name, tuple(f.map.shape)) for f in features] == [("lstm", (5, 4)), ("head", (2, 1))]
+
+
+class Argmax(nn.Sequential):
+    """Whole numbers for outputs: nothing of a NaN is seen in them."""
+
+    def forward(self, x):
+        return super().forward(x).argmax(1)
+
+
+@pytest.mark.parametrize("proxy", ["naswot", "swap", "linear_regions"])
+@pytest.mark.parametrize("kind", [nn.Sequential, Argmax])
+@pytest.mark.parametrize("number", [math.nan, math.inf])
+def test_patterns_of_what_is_no_number_have_a_status(proxy, kind, number):
+    layers = (nn.Conv2d(2, 3, 3), nn.ReLU(inplace=True), nn.Conv2d(3, 3, 3), nn.ReLU(), nn.Flatten(), nn.LazyLinear(3))
+    network, x = kind(*layers), torch.randn(4, 2, 6, 6)
+    network(x)
+    assert fs.score(network, x, proxy, initialise="default").ok
+    with torch.no_grad():
+        network[2].weight[1, 0, 2, 2] = number
+    found = fs.score(network, x, proxy, initialise="default")  # swap draws weights of its own otherwise
+    assert found.status == "nan"
+    assert found.reason == "what goes into 3 is NaN or infinite"
+
+
+def test_numbers_that_appear_at_single_places_are_seen_in_the_outputs():
+    class Root(nn.Module):
+        def forward(self, x):
+            return x.sqrt()  # NaN where it is negative
+
+    network = nn.Sequential(nn.ReLU(), Root(), nn.Flatten(), nn.Linear(8, 2))
+    x = torch.rand(3, 2, 2, 2)
+    assert fs.score(network, x, "linear_regions").ok
+    network[0] = nn.LeakyReLU()
+    x[1, 1, 1, 1] = -1
+    assert fs.score(network, x, "linear_regions").reason == "the outputs are NaN or infinite"

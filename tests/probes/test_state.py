@@ -13,7 +13,8 @@ from tests.properties import examples
 from torch import nn
 from torch.nn.modules.module import register_module_forward_hook
 
-from foresee.probes.state import converted, copy_buffers, untouched, use_batch_statistics
+from foresee.errors import UnsupportedError
+from foresee.probes.state import converted, copy_buffers, uncompiled, untouched, use_batch_statistics
 
 
 class Counting(nn.Module):
@@ -206,3 +207,53 @@ def test_copied_buffers_take_what_is_written_and_are_shared_as_found():
     assert all(map(is_, (network[0].running_mean, network[0].running_var), found))
     assert network[1].running_mean is found[0]
     assert found[0]._version == version
+
+
+class Refusing(random.Random):
+    """A generator that can be moved, but not put back."""
+
+    def setstate(self, state):
+        raise RuntimeError("no way back")
+
+
+def refusing():
+    network = nn.BatchNorm1d(2)
+    network.refusing = Refusing(0)
+    return network
+
+
+def test_restoring_never_raises_half_way():
+    network = refusing()
+    with pytest.raises(UnsupportedError, match=r"cannot be put back as it was found: a tuple \(no way back\)"):  # noqa: SIM117, PT012
+        with untouched(network):
+            network.refusing.random()
+            network.eval().running_mean.add_(1)
+    assert network.training
+    assert network.running_mean.tolist() == [0, 0]
+
+
+def test_what_cannot_be_put_back_is_noted_on_the_exception_on_its_way():
+    network = refusing()
+    with pytest.raises(KeyError) as caught, untouched(network):  # noqa: PT012
+        network.refusing.random()
+        network.eval()
+        raise KeyError("the first of all")
+    assert caught.value.__notes__ == ["not put back as found: a tuple (no way back)"]
+    assert network.training
+
+
+def test_settings_of_the_process_are_put_back():
+    with untouched(nn.Identity()):
+        torch.set_default_dtype(torch.float64)
+        torch.set_grad_enabled(False)
+    assert torch.get_default_dtype() == torch.float32
+    assert torch.is_grad_enabled()
+
+
+def test_compiled_code_runs_as_it_was_written_inside():
+    torch.compile(nn.Identity(), backend="eager")  # loads the compiler
+    with uncompiled():
+        assert torch.compiler.is_compiling() is False
+        runs = []
+        torch.compile(lambda x: runs.append(1) or x, backend=lambda *_: 1 / 0)(torch.ones(1))
+    assert runs == [1]

@@ -58,8 +58,9 @@ def test_inside_no_grad_and_inference_mode(small, batch):
     with torch.no_grad():
         assert torch.equal(Probe(network, data).batch.gradients["0.weight"], expected["0.weight"])
     with torch.inference_mode():
-        own = Batch(data[0] * 1, data[1])  # inference tensors
+        own = Batch(data[0] * 1, data[1] * 1)  # inference tensors
         assert torch.equal(Probe(network, own).batch.gradients["0.weight"], expected["0.weight"])
+    assert torch.equal(Probe(network, own).batch.gradients["0.weight"], expected["0.weight"])
 
 
 def test_shared_parts_are_computed_once_per_repeat(small, batch):
@@ -85,3 +86,41 @@ def test_inputs_are_copied_wherever_they_come_from():
     assert moved[0].dtype == torch.float64
     assert whole.tolist() == [[1.0] * 3] * 2
     assert numbers.tolist() == [0, 1]
+
+
+def test_labels_are_copied_and_have_one_door():
+    labels = torch.arange(3)
+    batch = Batch(torch.ones(3, 2), labels)
+    probe = Probe(nn.Linear(2, 3), batch)
+    probe.told(batch).zero_()
+    assert probe.told(batch, slice(1, 2)).tolist() == [1]
+    assert labels.tolist() == [0, 1, 2]
+    with pytest.raises(UnsupportedError, match="no labels"):
+        probe.told(Batch(torch.ones(3, 2)))
+
+
+def test_a_compiled_network_is_looked_at_as_it_was_written():
+    plain = nn.Sequential(nn.Linear(4, 6), nn.ReLU(), nn.Linear(6, 3))
+    batch = Batch(torch.randn(4, 4, generator=torch.Generator().manual_seed(0)))
+    compiled = torch.compile(plain, backend="eager")
+    compiled(batch.inputs)  # compiled before there was any hook
+    seen = [len(Probe(one, batch).batch.see("patterns")) for one in (plain, compiled)]
+    assert seen == [1, 1]
+
+
+@pytest.mark.parametrize(
+    ("network", "message"),
+    [
+        (nn.Linear(2, 3, device="meta"), "weights are on the meta device"),
+        (nn.Sequential(nn.Linear(2, 3), nn.Linear(3, 3, device="meta")), "weights are on the meta device"),
+        (nn.Linear(2, 3, dtype=torch.complex64), "complex"),
+    ],
+)
+def test_networks_without_usable_numbers_are_unsupported(network, message):
+    inputs = torch.ones(3, 2)
+    with pytest.raises(UnsupportedError, match=message):
+        _ = (
+            Probe(network, (inputs, torch.arange(3))).batch.gradients
+            if "meta" in message
+            else Probe(network, inputs).weights
+        )

@@ -44,9 +44,12 @@ class Subject:
     ) -> None:
         self.network, self.seed, self.given_loss, self.create_graph = network, seed, loss, create_graph
         self.data: list[Batch] = as_batches(batches)
-        tables = (table for module in modules_of(network) for table in (module._parameters, module._buffers) if table)
-        if any(tensor is not None and is_lazy(tensor) for table in tables for tensor in table.values()):
+        modules = modules_of(network)
+        weights = [one for module in modules for one in module._parameters.values() if one is not None]
+        buffers = [one for module in modules for one in module._buffers.values() if one is not None]
+        if any(map(is_lazy, chain(weights, buffers))):
             raise UnsupportedError("the network has lazy layers without a size yet: run it once on a sample first")
+        self._without_numbers = any(weight.is_meta for weight in weights)
         self.draws = draws or Draws(seed)
         self._memory: dict[Any, tuple[Any, bool]] = {}
 
@@ -114,8 +117,8 @@ class Subject:
         """
         if convert is not None and self.create_graph:
             raise UnsupportedError("a look at converted weights cannot be differentiated: they are gone when it ends")
-        if self.device.type == "meta":
-            raise UnsupportedError("the network is on the meta device: it has no numbers to look at")
+        if self._without_numbers:
+            raise UnsupportedError("weights are on the meta device: there are no numbers to look at")
         with ExitStack() as stack:
             stack.enter_context(torch.inference_mode(False))
             stack.enter_context(uncompiled())

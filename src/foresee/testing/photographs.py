@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import random
-from collections import deque
+from collections import OrderedDict, deque
 from collections.abc import Iterator
 from types import CellType, FunctionType, MethodType, ModuleType
 from typing import Any
@@ -54,6 +54,8 @@ class Photograph:
         if id(value) in self._alive or isinstance(value, _ELSEWHERE):
             return
         self._alive[id(value)] = value
+        if type(value) is OrderedDict and not value:  # a table of hooks, of which there are hundreds
+            return
         if isinstance(value, Tensor) and not is_lazy(value):
             self.seen[f"{place} numbers"] = numbers(value)
             self.seen[f"{place} kind"] = (str(value.dtype), tuple(value.shape), value.requires_grad, value.is_leaf)

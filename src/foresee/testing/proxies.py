@@ -205,7 +205,7 @@ class ProxySuite:
         The network, its batch and all random states are as before, bit by bit.
         """
         for name in zoo.names():
-            network, count = zoo.made(name, self.seed), self.samples or max(8, 2 * self.chosen.needs.batches)
+            network, count = zoo.made(name, self.seed), self.samples or max(4, 2 * self.chosen.needs.batches)
             given, again = zoo.batch(count, self.seed), zoo.batch(count, self.seed)
             found = self._unchanged(name, network, given)
             self._check(found, f"a network that {name}")

@@ -108,7 +108,6 @@ _ERRORS = {
     " what cannot be said": _SpeechlessError(),
     " a stop of an iteration": StopIteration(1),
     " an exit": SystemExit(3),
-    " for want of memory": MemoryError(),
 }
 for _name, _error in _ERRORS.items():
     resident(f"raises{_name}")(_raises(_error))
