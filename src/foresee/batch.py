@@ -164,7 +164,7 @@ def _check_tensor(tensor: Any, what: str) -> None:
         wrong = "quantised; write .dequantize()"
     elif tensor.ndim == 0:
         wrong = "a single number; the first axis has to count the samples"
-    elif tensor.is_complex():
+    elif tensor.dtype.is_complex:
         wrong = "complex numbers; write torch.view_as_real(...)"
     if wrong:
         raise DataError(f"batch: the {what} are {wrong}")
