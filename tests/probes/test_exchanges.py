@@ -24,8 +24,8 @@ def test_one_layer_by_hand():
     projection = probe.draws.normal("projection.5x2", 5, 2)
     seen = probe.batch.see(Exchanges())
     assert seen.directions.tolist() == [3.0]
-    assert torch.allclose(seen.reads, Exchanges()._look(layer, x))
-    assert torch.allclose(seen.told, Exchanges()._look(layer, projection))
+    assert torch.allclose(seen.reads, Exchanges()._look(as_maps(x, layer)))
+    assert torch.allclose(seen.told, Exchanges()._look(as_maps(projection, layer)))
     assert torch.allclose(seen.change, (layer.weight * (projection.T @ x)).norm() / 10**0.5)
 
 

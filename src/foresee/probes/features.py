@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from torch import Tensor, nn
 
+from foresee.probes.coverage import Coverage
 from foresee.probes.looks import Call, Forward, OverwrittenError, Watcher
 
 #: modules that let a signal pass or hold it back by its sign; a plain class test, so subclasses count
@@ -65,7 +66,15 @@ class Features(Watcher[list[Feature]]):
         """All of them."""
         if [feature.map._version for feature in self._seen] != self._versions:
             raise OverwrittenError
+        self.coverage = self._covered(forward.network)
         return self._seen
+
+    def _covered(self, network: nn.Module) -> Coverage:
+        """Weights of modules that were looked at; not those that a container holds itself, whose products have no module."""
+        seen = {id(feature.module): feature.module for feature in self._seen}
+        others = [module for module in network.modules() if not self.selects(Call("", module))]
+        held = [p for module in others for p in module._parameters.values() if p is not None and p.ndim > 1]
+        return Coverage.of(network, (p for module in seen.values() for p in module.parameters() if p.ndim > 1), held)
 
 
 class FeaturesOfAll(Features):

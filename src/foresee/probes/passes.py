@@ -12,6 +12,7 @@ from torch import Tensor, nn
 
 from foresee.batch import Batch
 from foresee.errors import InputError, UnsupportedError
+from foresee.probes.coverage import Coverage
 from foresee.probes.derivatives import refuse_dead_ends, twice_differentiable
 from foresee.probes.draws import projection_of
 from foresee.probes.features import Feature, Features, Pattern, Patterns
@@ -47,6 +48,7 @@ class Pass:
         self._declared, self._exact = tuple(declared), exact
         self._seen: dict[Any, Any] = {}
         self._failed: dict[Any, Exception] = {}
+        self._coverage: dict[Any, Coverage | None] = {}
 
     def __len__(self) -> int:
         return len(self.inputs[0])
@@ -68,6 +70,7 @@ class Pass:
             with self.probe.draws.apart():  # the company's draws are not this look's
                 self._seen.update(self._found(wanted))
         self.probe.draws.used |= wanted.drawn
+        self.probe.covered(self._coverage.get(key))
         return self._seen[key]
 
     def _key(self, look: Watcher[Any]) -> Any:
@@ -75,7 +78,7 @@ class Pass:
 
     def _found(self, wanted: Watcher[Any]) -> dict[Any, Any]:
         key = self._key(wanted)
-        company = {self._key(one): one for one in self._declared if self._key(one) not in self._seen}
+        company = {self._key(one): one for one in self._declared if self._joins(one, wanted)}
         company.pop(key, None)
         try:
             return self._run([wanted, *company.values()])
@@ -88,6 +91,11 @@ class Pass:
             return {key: self._in_halves(wanted)}
         self._declared = ()  # what failed may be the company: no labels, or too little memory for all of it
         return self._found(wanted)
+
+    def _joins(self, one: Watcher[Any], wanted: Watcher[Any]) -> bool:
+        """Whether a declared look is taken along in the run for another."""
+        network = self.probe.network
+        return self._key(one) not in self._seen and not one.alone(network) and not wanted.alone(network)
 
     def _splits(self, look: str) -> bool:
         return len(self) > 1 and can_split(self.probe.network, look, self.probe.given_loss)
@@ -206,6 +214,7 @@ class Pass:
                 forward = self._forward(network, dtype, roots, watchers)
             gradients = self._differentiate(forward, watchers)
             results = [watcher.result(forward, gradients[watcher]) for watcher in watchers]
+        self._coverage.update({self._key(watcher): watcher.coverage for watcher in watchers})
         return {self._key(watcher): result for watcher, result in zip(watchers, results, strict=True)}
 
     def _forward(
