@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -35,7 +36,9 @@ def step_by_step(network: nn.Module) -> Iterator[None]:
 def _plain(forward: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(forward)
     def run(*args: Any, **kwargs: Any) -> Any:
-        with mkldnn.flags(enabled=False), cudnn.flags(enabled=False):
-            return forward(*args, **kwargs)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # torch warns about Intel GPUs whenever these flags are touched
+            with mkldnn.flags(enabled=False), cudnn.flags(enabled=False):
+                return forward(*args, **kwargs)
 
     return run
