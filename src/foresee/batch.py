@@ -36,13 +36,17 @@ class Batch:
             # A copy of our own, in an order that does not depend on how it was written down.
             object.__setattr__(self, "inputs", {name: self.inputs[name] for name in sorted(self.inputs, key=str)})
         _check_kinds(self.inputs)
+        for part in self.parts:
+            _check_tensor(part, "inputs")
+        if self.labels is not None:
+            _check_tensor(self.labels, "labels")
         sizes = {len(part) for part in self.parts}
         if len(sizes) != 1 or 0 in sizes:
             raise DataError(f"batch: inputs of {sorted(sizes)} samples; every part needs the same number, at least one")
         if self.labels is not None and len(self.labels) != len(self):
             raise DataError(f"batch: {len(self)} inputs but {len(self.labels)} labels")
         for part in self.parts:
-            if part.is_floating_point() and not bool(torch.isfinite(part).all()):
+            if not _finite(part):
                 raise DataError("batch: the inputs hold NaN or infinite values; clean them first")
 
     @property
@@ -135,7 +139,7 @@ def _all_tensors(given: Any) -> bool:
 
 
 def _check_kinds(inputs: Inputs) -> None:
-    """Named inputs are texts to tensors; the other kinds show by themselves when they are wrong."""
+    """Named inputs are texts to tensors."""
     if not isinstance(inputs, Mapping):
         return
     if not inputs:
@@ -143,3 +147,30 @@ def _check_kinds(inputs: Inputs) -> None:
     for name, part in inputs.items():
         if not isinstance(name, str) or not isinstance(part, Tensor):
             raise DataError(f"batch: part {name!r} is a {type(part).__name__}; expected a name and a tensor")
+
+
+def _check_tensor(tensor: Any, what: str) -> None:
+    """A tensor that can be looked at, sample by sample; nothing but its kind is touched."""
+    if not isinstance(tensor, Tensor):
+        raise DataError(f"batch: {what} of type {type(tensor).__name__}; expected a tensor")
+    wrong = ""
+    if tensor.is_nested:
+        wrong = "nested; pad them to one tensor"
+    elif tensor.layout is not torch.strided:
+        wrong = f"sparse ({tensor.layout}); write .to_dense()"
+    elif tensor.is_meta:
+        wrong = "on the meta device; there are no numbers in them"
+    elif tensor.is_quantized:
+        wrong = "quantised; write .dequantize()"
+    elif tensor.ndim == 0:
+        wrong = "a single number; the first axis has to count the samples"
+    elif tensor.is_complex():
+        wrong = "complex numbers; write torch.view_as_real(...)"
+    if wrong:
+        raise DataError(f"batch: the {what} are {wrong}")
+
+
+def _finite(part: Tensor) -> bool:
+    if part.is_floating_point() and part.element_size() == 1:  # torch asks none of 8 bits
+        part = part.to(torch.float32)
+    return not part.is_floating_point() or bool(torch.isfinite(part).all())

@@ -18,6 +18,7 @@ from torch.utils.flop_counter import FlopCounterMode
 
 from foresee.batch import Inputs, alike, call, parts_of
 from foresee.errors import UnsupportedError
+from foresee.seeds import random_states_kept
 
 
 def count_params(network: nn.Module) -> int:
@@ -44,10 +45,11 @@ def count_macs(network: nn.Module, inputs: Inputs) -> int:
     True
     """
     sample = [part[:1].detach() for part in parts_of(inputs)]
-    try:
-        return _count(_weightless(network), alike(inputs, (part.to("meta") for part in sample)))
-    except (RuntimeError, NotImplementedError, TypeError, ValueError):
-        return _count(_copy(network, {}), alike(inputs, sample))
+    with random_states_kept(0):
+        try:
+            return _count(_weightless(network), alike(inputs, (part.to("meta") for part in sample)))
+        except (RuntimeError, NotImplementedError, TypeError, ValueError):
+            return _count(_copy(network, {}), alike(inputs, sample))
 
 
 def stored_bytes(network: nn.Module, inputs: Inputs) -> int:
@@ -71,7 +73,8 @@ def stored_bytes(network: nn.Module, inputs: Inputs) -> int:
             saved[id(base)] = base
         return tensor
 
-    with torch.enable_grad(), torch.autograd.graph.saved_tensors_hooks(keep, lambda tensor: tensor):
+    hooks = torch.autograd.graph.saved_tensors_hooks(keep, lambda tensor: tensor)
+    with random_states_kept(0), torch.enable_grad(), hooks:
         call(copied, alike(inputs, (part.detach().to("meta") for part in parts_of(inputs))))
     return sum(tensor.numel() * tensor.element_size() for tensor in saved.values())
 

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import hashlib
 import random
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -34,3 +36,27 @@ def generator(seed: int, *use: int | str) -> torch.Generator:
     import torch
 
     return torch.Generator().manual_seed(derive(seed, *use))
+
+
+@contextmanager
+def random_states_kept(seed: int) -> Iterator[None]:
+    """Python, numpy and torch count from `seed` inside and go on as if nothing had happened afterwards."""
+    import numpy as np
+    import torch
+
+    states = random.getstate(), np.random.get_state(), torch.get_rng_state()  # noqa: NPY002
+    cuda = torch.cuda.get_rng_state_all() if torch.cuda.is_available() and torch.cuda.is_initialized() else None  # type: ignore[no-untyped-call]
+    random.seed(seed)
+    np.random.seed(seed % 2**32)  # noqa: NPY002
+    # torch.manual_seed would also leave a seed behind for a CUDA that is not started yet.
+    torch.default_generator.manual_seed(seed)
+    if cuda is not None:
+        torch.cuda.manual_seed_all(seed)
+    try:
+        yield
+    finally:
+        random.setstate(states[0])
+        np.random.set_state(states[1])  # noqa: NPY002
+        torch.set_rng_state(states[2])
+        if cuda is not None:
+            torch.cuda.set_rng_state_all(cuda)

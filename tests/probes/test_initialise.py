@@ -126,15 +126,19 @@ def test_repeats_average_over_initialisations(small, batch):
     assert score(network, data, "snip", repeats=3).spread == 0
 
 
+_LOGS: list = []
+
+
 class Counted(nn.Module):
     """Counts its runs outside of itself, where nothing is put back."""
 
     def __init__(self, inner, log):
         super().__init__()
-        self.inner, self.log = inner, lambda: log
+        self.inner, self.log = inner, len(_LOGS)
+        _LOGS.append(log)
 
     def forward(self, x):
-        self.log().append(torch.is_grad_enabled())
+        _LOGS[self.log].append(torch.is_grad_enabled())
         return self.inner(x)
 
 

@@ -32,9 +32,16 @@ VALUES = {
 #: the default score groups the samples, and projects each one's outputs in a direction of its own
 ORDER = {"foresee": "matters"}
 
+
+@pytest.mark.slow
+def _hostile_networks(self):
+    ProxySuite.test_hostile_networks(self)
+
+
 for _name in proxies.names():
+    own = {"proxy": _name, "values_on": VALUES.get(_name, ()), "order": ORDER.get(_name)}
     globals()[f"Test_{_name}"] = type(
-        f"Test_{_name}", (ProxySuite,), {"proxy": _name, "values_on": VALUES.get(_name, ()), "order": ORDER.get(_name)}
+        f"Test_{_name}", (ProxySuite,), {**own, "test_hostile_networks": _hostile_networks}
     )
 
 
@@ -138,6 +145,11 @@ def runs_into_its_own_work(probe):
         return network(*inputs).mean().detach()
 
 
+def keeps_counting(probe, *, calls=[0]):  # noqa: B006
+    calls[0] += 1
+    return probe.batch.outputs.double().mean() * calls[0]
+
+
 def counts_its_company(probe):
     return probe.batch.outputs.mean() + len(probe.batch._seen)
 
@@ -155,12 +167,14 @@ def speechless(probe):
 @pytest.mark.parametrize(
     ("test", "formula", "fields", "message"),
     [
-        ("nothing_is_touched", writes, {}, "values"),
+        ("nothing_is_touched", writes, {}, "numbers"),
         ("nothing_is_touched", switches, {}, "mode"),
         ("nothing_is_touched", hooks, {}, "hooks"),
         ("nothing_is_touched", leaves_gradients, {}, "gradient"),
         ("nothing_is_touched", draws_freely, {}, "random state"),
-        ("nothing_is_touched_when_the_network_raises", writes, {}, "values"),
+        ("nothing_is_touched_when_the_network_raises", writes, {}, "numbers"),
+        ("hostile_networks", hands_over_the_batch, {}, "written into"),
+        ("hostile_networks", keeps_counting, {}, "when asked again"),
         ("same_seed_same_value", draws_freely, {}, "when asked again"),
         ("company", counts_its_company, {}, "beside others"),
         ("company", keeps_notes_of_its_company, {}, "parts"),

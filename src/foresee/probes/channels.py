@@ -56,7 +56,10 @@ class ChannelProducts(Watcher[list[Channels]]):
 
     def selects(self, call: Call) -> bool:
         """Convolutions and linear layers whose weight is trained."""
-        return isinstance(call.module, nn.Linear | _ConvNd) and call.module.weight.requires_grad
+        if not isinstance(call.module, nn.Linear | _ConvNd):
+            return False
+        weight = call.module._parameters.get("weight")  # asking the module would compute one that is parametrised
+        return weight is not None and weight.requires_grad
 
     def axis(self, module: nn.Module) -> int:
         """Which axis of the output holds the channels."""

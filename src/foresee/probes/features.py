@@ -1,4 +1,4 @@
-"""Looks at what modules make of the batch on the way forward: features, and where activations let a signal pass."""
+"""Looks at what modules make of the batch on the way forward."""
 
 from __future__ import annotations
 
@@ -9,22 +9,6 @@ from torch import Tensor, nn
 
 from foresee.probes.coverage import Coverage
 from foresee.probes.looks import Call, Forward, OverwrittenError, Watcher
-
-#: modules that let a signal pass or hold it back by its sign; a plain class test, so subclasses count
-RELU_LIKE: tuple[type[nn.Module], ...] = (
-    nn.ReLU,
-    nn.ReLU6,
-    nn.LeakyReLU,
-    nn.PReLU,
-    nn.RReLU,
-    nn.ELU,
-    nn.CELU,
-    nn.SELU,
-    nn.GELU,
-    nn.SiLU,
-    nn.Mish,
-    nn.Hardswish,
-)
 
 
 class Feature(NamedTuple):
@@ -85,42 +69,3 @@ class FeaturesOfAll(Features):
     def selects(self, call: Call) -> bool:
         """Every module."""
         return True
-
-
-class Pattern(NamedTuple):
-    """Where the input of one call of an activation is positive: (samples, ...) of booleans."""
-
-    name: str
-    module: nn.Module
-    positive: Tensor
-
-
-class Patterns(Watcher[list[Pattern]]):
-    """Signs of the inputs of the ReLU-like modules, one entry per call; for a ReLU also the signs of its outputs."""
-
-    name = "patterns"
-
-    def __init__(self) -> None:
-        self._seen: list[Pattern] = []
-
-    def selects(self, call: Call) -> bool:
-        """Modules of the `RELU_LIKE` classes."""
-        return isinstance(call.module, RELU_LIKE)
-
-    def before(self, call: Call, inputs: Tensor) -> None:
-        """Keep the signs, a byte each."""
-        self._seen.append(Pattern(call.name, call.module, inputs.detach() > 0))
-
-    def result(self, forward: Forward, gradients: Sequence[Tensor | None]) -> list[Pattern]:
-        """All of them."""
-        return self._seen
-
-
-class PatternsByName(Patterns):
-    """As `patterns`, but for every module whose type is called something with "ReLU" (the public code's rule)."""
-
-    name = "patterns_by_name"
-
-    def selects(self, call: Call) -> bool:
-        """Types with "ReLU" in their name, containers too."""
-        return "ReLU" in type(call.module).__name__

@@ -8,6 +8,7 @@ from torch import Tensor
 
 from foresee.errors import UnsupportedError
 from foresee.probes.looks import Forward, Watcher
+from foresee.probes.subject import refuse_complex
 
 
 class Outputs(Watcher[Tensor]):
@@ -46,6 +47,7 @@ class Gradients(Watcher[dict[str, Tensor]]):
         """By the parameter's name."""
         named = zip(forward.trained, gradients, strict=True)
         found = {name: gradient for name, gradient in named if gradient is not None}
+        refuse_complex(found)
         if forward.trained and not found:
             raise UnsupportedError("the outputs do not depend on the weights in a differentiable way")
         return found

@@ -89,33 +89,36 @@ def _fresh(network: nn.Module, scheme: str, draws: Draws) -> list[tuple[Tensor, 
 
     for place, module in network.named_modules():
         for weight, fan_in, fan_out in _weights(module):
-            if id(weight) not in names:
+            if weight is None or id(weight) not in names:
                 raise UnsupportedError(f"a weight of {place} is computed (parametrised): it cannot be drawn anew")
             if id(weight) not in fresh:
                 numbers = draws.normal(f"weights.{names[id(weight)]}", *weight.shape)
                 put(weight, numbers * deviation(scheme, fan_in, fan_out))
         if isinstance(module, nn.Linear | _ConvNd):
-            put(module.bias, 0.0)
+            put(module._parameters.get("bias"), 0.0)
         elif isinstance(module, nn.MultiheadAttention):
-            put(module.in_proj_bias, 0.0)
+            put(module._parameters.get("in_proj_bias"), 0.0)
         elif isinstance(module, _NORMS):
-            put(module.weight, 1.0)
-            put(getattr(module, "bias", None), 0.0)
-            put(getattr(module, "running_mean", None), 0.0)
-            put(getattr(module, "running_var", None), 1.0)
-            put(getattr(module, "num_batches_tracked", None), 0.0)
+            put(module._parameters.get("weight"), 1.0)
+            put(module._parameters.get("bias"), 0.0)
+            put(module._buffers.get("running_mean"), 0.0)
+            put(module._buffers.get("running_var"), 1.0)
+            put(module._buffers.get("num_batches_tracked"), 0.0)
     return list(fresh.values())
 
 
-def _weights(module: nn.Module) -> Iterator[tuple[Tensor, int, int]]:
-    """The weights of a layer, each with its fan-in and fan-out."""
+def _weights(module: nn.Module) -> Iterator[tuple[Tensor | None, int, int]]:
+    """The weights of a layer, each with its fan-in and fan-out; None for one that is computed, and not asked for."""
     if isinstance(module, nn.Linear):
-        yield module.weight, module.in_features, module.out_features
+        yield module._parameters.get("weight"), module.in_features, module.out_features
     elif isinstance(module, _ConvNd):
         size = math.prod(module.kernel_size)
-        yield module.weight, module.in_channels // module.groups * size, module.out_channels // module.groups * size
+        weight, groups = module._parameters.get("weight"), module.groups
+        yield weight, module.in_channels // groups * size, module.out_channels // groups * size
     elif isinstance(module, nn.MultiheadAttention):
-        parts = (module.in_proj_weight, module.q_proj_weight, module.k_proj_weight, module.v_proj_weight)
-        for weight in parts:
+        for name in ("in_proj_weight", "q_proj_weight", "k_proj_weight", "v_proj_weight"):
+            weight = module._parameters.get(name)
             if weight is not None:
                 yield weight, weight.shape[1], module.embed_dim
+            elif name not in module._parameters:
+                yield None, 1, 1

@@ -24,13 +24,13 @@ def cross_entropy(outputs: Tensor, labels: Tensor) -> Tensor:
         raise InputError(
             f"labels of shape {_shape(labels)} do not fit outputs of shape {_shape(outputs)}: one class each"
         )
-    classes = outputs.shape[1]
+    labels, classes = labels.long(), outputs.shape[1]
     low, high = int(labels.min()), int(labels.max())
     if low < 0 or high >= classes:
         raise InputError(
             f"labels from {low} to {high}, but the network has {classes} outputs: use labels 0 to {classes - 1}"
         )
-    return F.cross_entropy(outputs, labels.long())
+    return F.cross_entropy(outputs, labels)
 
 
 def binary_cross_entropy(outputs: Tensor, labels: Tensor) -> Tensor:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+import torch
 from torch import Tensor
 
 from foresee.errors import UnsupportedError
@@ -33,3 +34,16 @@ def logits_of(output: Any) -> Tensor:
     raise UnsupportedError(
         f"the network returns {type(output).__name__}: expected a tensor, a tuple with one, or something with `logits`"
     )
+
+
+def check_rows(outputs: Tensor, samples: int) -> None:
+    """Outputs that gradients are to be taken of are floating numbers, a row of them for each sample."""
+    if outputs.is_nested or outputs.layout is not torch.strided or not outputs.is_floating_point():
+        kind = "nested" if outputs.is_nested else str(outputs.layout).removeprefix("torch.")
+        raise UnsupportedError(f"outputs of type {outputs.dtype}, {kind}: plain floating numbers are needed")
+    if outputs.ndim == 0 or len(outputs) != samples:
+        raise UnsupportedError(
+            f"outputs of shape {tuple(outputs.shape)} for {samples} samples: one row per sample is needed"
+        )
+    if outputs.numel() == 0:
+        raise UnsupportedError(f"outputs of shape {tuple(outputs.shape)}: there is no number in them")

@@ -15,12 +15,14 @@ from foresee.errors import InputError, UnsupportedError
 from foresee.probes.coverage import Coverage
 from foresee.probes.derivatives import refuse_dead_ends, twice_differentiable
 from foresee.probes.draws import projection_of
-from foresee.probes.features import Feature, Features, Pattern, Patterns
+from foresee.probes.features import Feature, Features
 from foresee.probes.gradients import Gradients, Jacobian, LossValue, Outputs
 from foresee.probes.kernel import sample_gradients
 from foresee.probes.looks import Forward, OverwrittenError, Root, Watcher, look_called, watching
+from foresee.probes.outputs import check_rows
+from foresee.probes.patterns import Pattern, Patterns
 from foresee.probes.splitting import can_split, joined, out_of_memory
-from foresee.probes.subject import Subject
+from foresee.probes.subject import NO_LABELS, Subject
 
 R = TypeVar("R")
 
@@ -115,7 +117,7 @@ class Pass:
 
     @property
     def patterns(self) -> list[Pattern]:
-        """Signs of the inputs of each call of a ReLU-like module."""
+        """Signs of the inputs of each call of a ReLU-like module or function."""
         return self.see(Patterns())
 
     @property
@@ -185,7 +187,7 @@ class Pass:
     def loss_of(self, forward: Callable[..., Any]) -> Tensor:
         """The loss of what `forward` answers to the inputs, with its graph: for a look of a proxy's own, inside a contact."""
         if self._batch.labels is None:
-            raise UnsupportedError("no labels in the batch: hand over (inputs, labels)")
+            raise UnsupportedError(NO_LABELS)
         return self._loss(self.probe.answer(forward, self.probe.moved(self.inputs)))
 
     def _run(self, looks: Sequence[Watcher[Any]], careful: bool = False) -> dict[Any, Any]:
@@ -205,7 +207,7 @@ class Pass:
             watcher.careful, watcher.differentiable = careful, self.probe.create_graph
         roots = {watcher.root for watcher in watchers}
         if "loss" in roots and self._batch.labels is None:
-            raise UnsupportedError("no labels in the batch: hand over (inputs, labels)")
+            raise UnsupportedError(NO_LABELS)
         with ExitStack() as stack:
             stack.enter_context(torch.set_grad_enabled(self.probe.create_graph or roots != {""}))
             if self.probe.create_graph:
@@ -232,9 +234,8 @@ class Pass:
         return Forward(network, inputs, outputs, self._loss(outputs) if "loss" in roots else None, trained)
 
     def _loss(self, outputs: Tensor) -> Tensor:
-        assert self._batch.labels is not None
-        labels = self._batch.labels[self._part].to(self.probe.device)
-        loss = self.probe.choose_loss(outputs)(outputs, labels)
+        check_rows(outputs, len(self))
+        loss = self.probe.choose_loss(outputs)(outputs, self.probe.told(self._batch, self._part))
         if not isinstance(loss, Tensor) or loss.numel() != 1:
             raise InputError("the loss must be a function of (outputs, labels) that returns one number")
         return loss
@@ -273,6 +274,8 @@ class Pass:
     def _start(self, forward: Forward, root: Root) -> tuple[Tensor, Tensor | None]:
         """What is differentiated, and along which direction."""
         if root == "projection":
+            if forward.outputs.ndim == 0:
+                raise UnsupportedError("the outputs are a single number: there is no direction to project them on")
             return forward.outputs, projection_of(self.probe.draws, forward.outputs)
         if root == "loss":
             assert forward.loss is not None

@@ -31,6 +31,7 @@ from foresee.probes.looks import Declared, Watcher
 from foresee.probes.losses import Loss
 from foresee.probes.passes import Pass
 from foresee.probes.splitting import out_of_memory
+from foresee.probes.state import untouched
 from foresee.probes.subject import Subject
 
 __all__ = ["Pass", "Probe", "out_of_memory"]
@@ -143,7 +144,9 @@ class Probe(Subject):
     @cached_property
     def macs(self) -> int:
         """Multiply-accumulates of one sample."""
-        return count_macs(self.network, alike(self.data[0].inputs, self.moved(part[:1] for part in self.data[0].parts)))
+        inputs = alike(self.data[0].inputs, self.moved(part[:1] for part in self.data[0].parts))
+        with untouched(self.network, self.seed):  # a copy may share more with it than it should
+            return count_macs(self.network, inputs)
 
     @property
     def input_shape(self) -> tuple[int, ...]:

@@ -21,7 +21,10 @@ def stages_of(network: nn.Module, inputs: tuple[Tensor, ...]) -> list[Tensor]:
     """
     own = getattr(network, "stages", None)
     if callable(own):
-        return [tensor for tensor in own(*inputs) if tensor.is_floating_point()]
+        told = own(*inputs)
+        if not isinstance(told, list | tuple) or not all(isinstance(one, Tensor) for one in told):
+            raise UnsupportedError(f"the method `stages` returns {type(told).__name__}: expected a list of tensors")
+        return [tensor for tensor in told if tensor.is_floating_point()]
     watcher = _Blocks(network)
     with watching(network, [watcher]):
         network(*inputs)

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import random
-from collections import OrderedDict
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
-from operator import is_
-from typing import Any
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 
-import numpy as np
 import torch
 from torch import Tensor, nn
-from torch.nn.modules import module as _every_module
+
+from foresee.errors import UnsupportedError
+from foresee.probes.belongings import Belongings, modules_of
+from foresee.seeds import random_states_kept
 
 
 @contextmanager
@@ -20,9 +19,11 @@ def untouched(network: nn.Module, seed: int = 0, *, values: bool = True) -> Iter
     """Inside, random numbers start from `seed`; on leaving, also by an exception, everything is as it was found.
 
     Everything: the values of parameters, buffers and `.grad`, which tensors and submodules each module holds, train or
-    eval mode, `requires_grad`, hooks (forward, backward, of single modules and of all), any other attribute of a module,
-    and the random states of Python, numpy and torch (CPU, and CUDA where it is in use). Without `values` the numbers in
-    parameters and buffers are not copied, for uses inside which they are safe (see `converted`).
+    eval mode, `requires_grad`, hooks (forward, backward, of single modules and of all), any other attribute of a module
+    with all that is in it (see `foresee.probes.belongings`), the random states of Python, numpy and torch (CPU, and CUDA
+    where it is in use), the default type, and whether gradients are recorded. Every part is tried; what cannot be put back
+    is an `UnsupportedError`, or a note on the exception on its way. Without `values` the numbers in parameters and buffers
+    are not copied, for uses inside which they are safe (see `converted`).
 
     >>> layer = nn.BatchNorm1d(2)
     >>> with untouched(layer):
@@ -30,43 +31,36 @@ def untouched(network: nn.Module, seed: int = 0, *, values: bool = True) -> Iter
     >>> layer.training, layer.running_mean.tolist()
     (True, [0.0, 0.0])
     """
-    modules = list(network.modules())
-    containers = _Containers(_global_hooks())
-    for module in modules:
-        containers.watch(vars(module))
-    modes = [(module, module.training) for module in modules]
-    tensors = [_Tensor(tensor, values) for tensor in _tensors(modules)]
-    with random_states_kept(seed):
+    belongings = Belongings(network, values=values)
+    with random_states_kept(seed), _settings_kept():
         try:
             yield network
-        finally:
-            containers.restore()
-            for module, training in modes:
-                if module.training != training:  # scripted modules keep it outside their attributes
-                    module.training = training
-            for tensor in tensors:
-                tensor.restore()
+        except BaseException as error:
+            for failure in belongings.restore():
+                error.add_note(f"not put back as found: {failure}")
+            raise
+        failures = belongings.restore()
+    if failures:
+        raise UnsupportedError(f"the network cannot be put back as it was found: {'; '.join(failures)}")
 
 
 @contextmanager
-def random_states_kept(seed: int) -> Iterator[None]:
-    """Python, numpy and torch count from `seed` inside and go on as if nothing had happened afterwards."""
-    states = random.getstate(), np.random.get_state(), torch.get_rng_state()  # noqa: NPY002
-    cuda = torch.cuda.get_rng_state_all() if torch.cuda.is_available() and torch.cuda.is_initialized() else None  # type: ignore[no-untyped-call]
-    random.seed(seed)
-    np.random.seed(seed % 2**32)  # noqa: NPY002
-    # torch.manual_seed would also leave a seed behind for a CUDA that is not started yet.
-    torch.default_generator.manual_seed(seed)
-    if cuda is not None:
-        torch.cuda.manual_seed_all(seed)
+def _settings_kept() -> Iterator[None]:
+    """What a network may set for the whole process is as before afterwards: the type of new tensors, recording gradients."""
+    dtype, recording = torch.get_default_dtype(), torch.is_grad_enabled()
     try:
         yield
     finally:
-        random.setstate(states[0])
-        np.random.set_state(states[1])  # noqa: NPY002
-        torch.set_rng_state(states[2])
-        if cuda is not None:
-            torch.cuda.set_rng_state_all(cuda)
+        torch.set_default_dtype(dtype)
+        torch.set_grad_enabled(recording)
+
+
+def uncompiled() -> AbstractContextManager[object]:
+    """Inside, what `torch.compile` made runs as it was written: compiled code would run without the hooks of a look.
+
+    Nothing can be compiled where torch's compiler is not even loaded, and loading it takes seconds.
+    """
+    return torch.compiler.set_stance("force_eager") if "torch._dynamo" in sys.modules else nullcontext()
 
 
 def use_batch_statistics(network: nn.Module) -> None:
@@ -76,7 +70,7 @@ def use_batch_statistics(network: nn.Module) -> None:
     (dropout, drop path) are in eval mode, and a `dropout` number of any other module (attention, recurrent layers) is 0.
     To be used inside `untouched`.
     """
-    for module in network.modules():
+    for module in modules_of(network):
         training = "drop" not in type(module).__name__.lower()
         if module.training != training:
             module.training = training
@@ -90,7 +84,7 @@ def copy_buffers(network: nn.Module) -> None:
     What is written into the copies stays there, and the buffers themselves are put back untouched.
     """
     made: dict[int, Tensor] = {}
-    for module in network.modules():
+    for module in modules_of(network):
         for key, buffer in module._buffers.items():
             if buffer is not None:
                 module._buffers[key] = made.setdefault(id(buffer), buffer.clone())
@@ -111,7 +105,7 @@ def converted(network: nn.Module, convert: Callable[[Tensor], Tensor]) -> Iterat
     >>> layer.weight.dtype
     torch.float32
     """
-    modules = list(network.modules())
+    modules = modules_of(network)
     held = {id(p): p for module in modules for p in module._parameters.values() if p is not None}
     parameters = [(p, p.data) for p in held.values() if p.is_floating_point()]
     buffers = [(m, k, b) for m in modules for k, b in m._buffers.items() if b is not None]
@@ -138,84 +132,3 @@ def converted(network: nn.Module, convert: Callable[[Tensor], Tensor]) -> Iterat
 def double(tensor: Tensor) -> Tensor:
     """A copy in float64."""
     return tensor.to(torch.float64, copy=True)
-
-
-def _tensors(modules: list[nn.Module]) -> list[Tensor]:
-    tables = [table for module in modules for table in (module._parameters, module._buffers) if table]
-    held = {id(tensor): tensor for table in tables for tensor in table.values() if tensor is not None}
-    return [*held.values(), *(tensor.grad for tensor in held.values() if tensor.grad is not None)]
-
-
-class _Tensor:
-    """A tensor and how it was found."""
-
-    def __init__(self, tensor: Tensor, values: bool) -> None:
-        self.tensor, self.grad, self.requires_grad = tensor, tensor.grad, tensor.requires_grad
-        self.values = (tensor.detach().clone(), _version(tensor)) if values else None
-
-    def restore(self) -> None:
-        tensor = self.tensor
-        if self.values is not None:
-            # The version counts writes that torch sees; writes through `.data` are found by comparing.
-            values, version = self.values
-            if _version(tensor) != version or not torch.equal(tensor, values):
-                tensor.data.copy_(values)
-        if tensor.requires_grad != self.requires_grad:
-            tensor.requires_grad_(self.requires_grad)
-        if tensor.grad is not self.grad:
-            tensor.grad = self.grad
-
-
-def _version(tensor: Tensor) -> int:
-    return -1 if tensor.is_inference() else tensor._version
-
-
-class _Containers:
-    """Dictionaries, lists and sets, and what was in them: by identity, values are not compared."""
-
-    def __init__(self, tables: Iterable[dict[str, Any]]) -> None:
-        self._empty: list[Any] = []
-        self._filled: list[tuple[Any, Any]] = []
-        for table in tables:
-            self._add(table)
-
-    def watch(self, attributes: dict[str, Any]) -> None:
-        """Remember the attributes of an object, and the contents of those that are containers themselves."""
-        self._add(attributes)
-        for value in attributes.values():
-            if type(value) in _CONTAINERS:
-                self._add(value)
-
-    def _add(self, container: Any) -> None:
-        # A network has thousands of tables of hooks, nearly all empty: those are the quick case.
-        if container:
-            self._filled.append((container, container.copy()))
-        else:
-            self._empty.append(container)
-
-    def restore(self) -> None:
-        """Put back what was there."""
-        for container, content in self._filled:
-            if not _same(container, content):
-                container.clear()
-                (container.extend if isinstance(container, list) else container.update)(content)
-        for container in self._empty:
-            if container:
-                container.clear()
-
-
-_CONTAINERS = frozenset({dict, OrderedDict, list, set})
-
-
-def _same(first: Any, second: Any) -> bool:
-    if len(first) != len(second) or isinstance(first, set):
-        return bool(first == second)
-    if isinstance(first, dict):
-        return all(map(is_, first, second)) and all(map(is_, first.values(), second.values()))
-    return all(map(is_, first, second))
-
-
-def _global_hooks() -> list[dict[str, Any]]:
-    return [
-        table for name, table in vars(_every_module).items() if name.startswith("_global_") and isinstance(table, dict)
-    ]

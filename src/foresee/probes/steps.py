@@ -10,6 +10,7 @@ from torch import Tensor
 
 from foresee.errors import UnknownNameError, UnsupportedError
 from foresee.probes.probe import Probe
+from foresee.probes.subject import refuse_complex
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,6 +63,7 @@ def stepped(probe: Probe, count: int, *, optimizer: str, lr: float, clip: float 
     all_gradients, losses = [], []
     with probe.contact(Tensor.clone) as network, torch.enable_grad():
         theta = {name: p for name, p in network.named_parameters() if p.requires_grad}
+        refuse_complex(theta)
         for run in probe.at_least(count):
             loss = run.loss_of(network)
             if not loss.requires_grad:

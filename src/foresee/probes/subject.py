@@ -6,7 +6,7 @@ found, and each contact starts from the same random numbers: no look depends on 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from functools import cached_property
 from itertools import chain
@@ -18,14 +18,16 @@ from torch.nn.parameter import is_lazy
 
 from foresee.batch import Batch, as_batches
 from foresee.errors import UnsupportedError
+from foresee.probes.belongings import modules_of
 from foresee.probes.coverage import Coverage, layered, weights_of
 from foresee.probes.draws import Draws
 from foresee.probes.losses import Loss, choose
 from foresee.probes.outputs import logits_of
 from foresee.probes.splitting import out_of_memory
-from foresee.probes.state import converted, copy_buffers, double, untouched, use_batch_statistics
+from foresee.probes.state import converted, copy_buffers, double, uncompiled, untouched, use_batch_statistics
 
 T = TypeVar("T")
+NO_LABELS = "no labels in the batch: hand over (inputs, labels)"
 
 
 class Subject:
@@ -43,7 +45,8 @@ class Subject:
     ) -> None:
         self.network, self.seed, self.given_loss, self.create_graph = network, seed, loss, create_graph
         self.data: list[Batch] = as_batches(batches)
-        if any(is_lazy(tensor) for tensor in _tensors(network)):
+        tables = (table for module in modules_of(network) for table in (module._parameters, module._buffers) if table)
+        if any(tensor is not None and is_lazy(tensor) for table in tables for tensor in table.values()):
             raise UnsupportedError("the network has lazy layers without a size yet: run it once on a sample first")
         self.draws = draws or Draws(seed)
         #: how much of the network each look that was asked for saw
@@ -84,6 +87,7 @@ class Subject:
                     )
                 if weight.requires_grad:
                     found[names[id(weight)]] = weight
+        refuse_complex(found)
         if not found:
             raise UnsupportedError("the network has no trainable weights of convolutions or linear layers")
         coverage = Coverage.of(self.network, found.values(), (p for p in layered(self.network) if p.requires_grad))
@@ -103,9 +107,18 @@ class Subject:
         both = ((part.detach(), kind if part.is_floating_point() else None) for part in parts)
         return tuple(part.to(self.device, wanted, copy=True) for part, wanted in both)
 
+    def told(self, batch: Batch, part: slice = slice(None)) -> Tensor:
+        """A copy of these labels where the network is: the only door for labels, as `moved` is for inputs."""
+        if batch.labels is None:
+            raise UnsupportedError(NO_LABELS)
+        return batch.labels[part].detach().to(self.device, copy=True)
+
     def answer(self, network: Callable[..., Any], parts: Iterable[Tensor]) -> Tensor:
         """Outputs (logits) of the network for these inputs, handed over as the batch does: in order, or by their names."""
-        return logits_of(self.data[0].call(network, parts))
+        outputs = logits_of(self.data[0].call(network, parts))
+        if outputs.is_complex():
+            raise UnsupportedError("the outputs are complex numbers: there are looks at real ones only")
+        return outputs
 
     @contextmanager
     def contact(self, convert: Callable[[Tensor], Tensor] | None = None) -> Iterator[nn.Module]:
@@ -116,8 +129,11 @@ class Subject:
         """
         if convert is not None and self.create_graph:
             raise UnsupportedError("a look at converted weights cannot be differentiated: they are gone when it ends")
+        if self.device.type == "meta":
+            raise UnsupportedError("the network is on the meta device: it has no numbers to look at")
         with ExitStack() as stack:
             stack.enter_context(torch.inference_mode(False))
+            stack.enter_context(uncompiled())
             stack.enter_context(untouched(self.network, self.seed, values=convert is None))
             use_batch_statistics(self.network)
             if self.create_graph:
@@ -170,9 +186,16 @@ class Subject:
         if not hasattr(self, "_loss"):
             labels = [batch.labels for batch in self.data]
             if any(part is None for part in labels):
-                raise UnsupportedError("no labels in the batch: hand over (inputs, labels)")
+                raise UnsupportedError(NO_LABELS)
             self._loss = choose(self.given_loss, outputs, [part for part in labels if part is not None])
         return self._loss
+
+
+def refuse_complex(parameters: Mapping[str, Tensor]) -> None:
+    """Gradients by complex numbers are no numbers that the formulas of proxies are about."""
+    for name, parameter in parameters.items():
+        if parameter.is_complex():
+            raise UnsupportedError(f"{name} holds complex numbers: there are looks at gradients by real ones only")
 
 
 def _tensors(network: nn.Module) -> Iterator[Tensor]:

@@ -61,8 +61,19 @@ def random(probe: Probe) -> Tensor:
     """
     fingerprint = hashlib.blake2b(repr(probe.network).encode(), digest_size=8)
     for name, tensor in probe.network.state_dict().items():
-        fingerprint.update(f"{name}{tuple(tensor.shape)}".encode())
-        fingerprint.update(tensor.detach().cpu().contiguous().view(-1).view(torch.uint8).numpy().tobytes())
+        if isinstance(tensor, Tensor):  # a module may add anything else, with an address in its text
+            fingerprint.update(f"{name}{tuple(tensor.shape)}".encode())
+            fingerprint.update(_numbers(tensor.detach()))
     network = int.from_bytes(fingerprint.digest(), "big")
     probe.draws.used = True
     return torch.tensor(derive(probe.seed, "random", network, probe.draws.repeat) / 2**63, dtype=torch.float64)
+
+
+def _numbers(tensor: Tensor) -> bytes:
+    """The numbers of a tensor of any kind; none on the meta device."""
+    if tensor.is_meta:
+        return b""
+    plain = (
+        tensor.int_repr() if tensor.is_quantized else tensor if tensor.layout is torch.strided else tensor.to_dense()
+    )
+    return plain.cpu().contiguous().view(-1).view(torch.uint8).numpy().tobytes()

@@ -123,10 +123,7 @@ def _rows(probe: Probe) -> Tensor:
 
 def _classes(probe: Probe) -> Tensor:
     """The class of each sample, (samples,)."""
-    labels = probe.data[0].labels
-    if labels is None:
-        raise UnsupportedError("no labels in the batch: hand over (inputs, labels)")
-    labels = labels.detach().to(probe.device)
+    labels = probe.told(probe.data[0])
     if labels.numel() != len(labels) or (labels.is_floating_point() and bool((labels != labels.round()).any())):
         raise UnsupportedError(f"labels of shape {tuple(labels.shape)}: one class per sample is needed")
     return labels.flatten()

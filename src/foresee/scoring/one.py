@@ -22,10 +22,9 @@ from foresee.probes.coverage import LEAST, Coverage
 from foresee.probes.draws import Draws
 from foresee.probes.losses import Loss
 from foresee.probes.probe import Probe, out_of_memory
-from foresee.probes.state import random_states_kept
 from foresee.proxies.base import Proxy, RankDeficientError, Score, Status, get, names_of
 from foresee.registry import tidy
-from foresee.seeds import derive
+from foresee.seeds import derive, random_states_kept
 
 #: a network, or a function without arguments that makes one
 Model = nn.Module | Callable[[], nn.Module]
@@ -127,16 +126,23 @@ def _attempt(action: Callable[[], Any]) -> _Outcome:
     except RankDeficientError as error:
         return _Outcome(status="rank_deficient", reason=str(error))
     except (ArithmeticError, torch.linalg.LinAlgError) as error:  # type: ignore[attr-defined]
-        return _Outcome(status="nan", reason=str(error))
-    except Exception as error:  # a stranger's network may raise anything
+        return _Outcome(status="nan", reason=_first_line(error))
+    except (Exception, SystemExit) as error:  # a stranger's network may raise anything
         traceback.clear_frames(error.__traceback__)  # what the failed run had in hand is let go
-        reason = (str(error).strip() or "without a message").splitlines()[0]
+        reason = _first_line(error)
         if not out_of_memory(error):
             return _Outcome(status="failed", reason=f"{type(error).__name__}: {reason}")
     gc.collect()
     if torch.cuda.is_available():
         torch.cuda.empty_cache()
     return _Outcome(status="out_of_memory", reason=reason)
+
+
+def _first_line(error: BaseException) -> str:
+    try:
+        return (str(error).strip() or f"{type(error).__name__} without a message").splitlines()[0]
+    except Exception:  # of an error that cannot say what it is
+        return f"{type(error).__name__} with a message that cannot be shown"
 
 
 class _Tally:

@@ -7,8 +7,7 @@ from torch import Tensor, nn
 
 from foresee.batch import Batch
 from foresee.errors import UnknownNameError
-from foresee.probes.state import random_states_kept
-from foresee.seeds import generator
+from foresee.seeds import generator, random_states_kept
 
 KINDS: tuple[str, ...] = ("convolutional", "mlp", "transformer", "click-through")
 OUTPUTS = 3

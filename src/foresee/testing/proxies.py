@@ -25,7 +25,9 @@ from foresee.probes.looks import LOOKS
 from foresee.proxies import Proxy, Score, get, proxies
 from foresee.proxies.base import STATUSES
 from foresee.scoring import score, scores
-from foresee.testing import networks
+from foresee.testing import networks, zoo
+from foresee.testing.photographs import Photograph
+from foresee.testing.samples import random_states
 
 Order = Literal["any", "first", "matters"]
 
@@ -197,6 +199,22 @@ class ProxySuite:
                 vars(last)["forward"] = _Raising(last.forward, calls)
                 self._check(self._unchanged(kind, network), f"{kind} that raises")
 
+    def test_hostile_networks(self) -> None:
+        """Every resident of the zoo, as real people and hostile ones write networks: a value or a reason, the same twice.
+
+        The network, its batch and all random states are as before, bit by bit.
+        """
+        for name in zoo.names():
+            network, count = zoo.made(name, self.seed), self.samples or max(8, 2 * self.chosen.needs.batches)
+            given, again = zoo.batch(count, self.seed), zoo.batch(count, self.seed)
+            found = self._unchanged(name, network, given)
+            self._check(found, f"a network that {name}")
+            same = map(torch.equal, (*given.parts, given.labels), (*again.parts, again.labels))  # type: ignore[arg-type]
+            assert all(same), f"a network that {name}: the batch was written into"
+            second = self.scored(network, given)
+            both = [(one.value, one.status, one.reason) for one in (found, second)]
+            assert both[0] == both[1], f"a network that {name}: {both[0]}, and {both[1]} when asked again"
+
     def test_numbers_that_are_none(self) -> None:
         """A network whose weights are NaN, or all 0, gets a finite value or a status: never NaN, never a magic number."""
         for kind in self.kinds:
@@ -235,22 +253,21 @@ class ProxySuite:
         labels = None if batch.labels is None else batch.labels[order]
         return Batch(parts if isinstance(batch.inputs, tuple) else parts[0], labels)
 
-    def _unchanged(self, kind: str, network: nn.Module) -> Score:
-        before, states = _photograph(network), _random_states()
-        found = self.scored(network, self.batch(kind))
-        after = _photograph(network)
-        changed = sorted(key for key in before.keys() | after.keys() if not _equal(before.get(key), after.get(key)))
+    def _unchanged(self, kind: str, network: nn.Module, batch: Batch | None = None) -> Score:
+        before, states = Photograph(network), _process()
+        found = self.scored(network, batch or self.batch(kind))
+        changed = before.differences(Photograph(network))
         assert not changed, f"{kind}: changed by the proxy: {changed[:5]}"
-        assert all(map(_equal, states, _random_states())), f"{kind}: the proxy moved a global random state"
+        assert states == _process(), f"{kind}: the proxy moved a global random state, or changed a setting of torch"
         return found
 
 
 class _Untouchable(Tensor):
-    """Labels that only tell how many they are."""
+    """Labels that only tell how many they are, and of which kind."""
 
     @classmethod
     def __torch_function__(cls, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        if function is Tensor.__len__:
+        if function is Tensor.__len__ or function.__name__ == "__get__":
             return super().__torch_function__(function, types, args, kwargs)  # type: ignore[no-untyped-call]
         raise AssertionError(f"labels were touched by {function.__name__}")
 
@@ -280,28 +297,6 @@ def _used(network: nn.Module) -> nn.Module:
     return network
 
 
-def _photograph(network: nn.Module) -> dict[str, Any]:
-    """Everything about a network that can be compared."""
-    seen: dict[str, Any] = {}
-    for name, module in network.named_modules():
-        seen[f"{name} mode"] = module.training
-        seen[f"{name} attributes"] = sorted(vars(module))
-        for key, value in vars(module).items():
-            if "hooks" in key:
-                seen[f"{name}.{key}"] = list(value)
-    for name, tensor in (*network.named_parameters(), *network.named_buffers()):
-        seen[f"{name} object"] = id(tensor)
-        seen[f"{name} values"] = tensor.detach().clone()
-        seen[f"{name} type"] = (tensor.dtype, tensor.requires_grad)
-        seen[f"{name} gradient"] = None if tensor.grad is None else tensor.grad.clone()
-    return seen
-
-
-def _random_states() -> tuple[Any, ...]:
-    return random.getstate(), str(np.random.get_state()), torch.get_rng_state()  # noqa: NPY002
-
-
-def _equal(first: Any, second: Any) -> bool:
-    if isinstance(first, Tensor) and isinstance(second, Tensor):
-        return torch.equal(first, second)
-    return bool(first == second)
+def _process() -> tuple[Any, ...]:
+    """What a network may change for everybody."""
+    return *random_states(), torch.get_default_dtype(), torch.is_grad_enabled()

@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from foresee.errors import InputError, UnknownNameError, UnsupportedError
 from foresee.probes.draws import projection_of
-from foresee.probes.subject import Subject
+from foresee.probes.subject import Subject, refuse_complex
 
 #: what is differentiated, per sample
 OUTPUTS = {
@@ -80,6 +80,7 @@ def selected(network: nn.Module, rule: str) -> dict[str, nn.Parameter]:
         layers = [m for m in network.modules() if isinstance(m, nn.Linear | nn.modules.conv._ConvNd)]
         own = {id(p) for layer in layers for p in layer.parameters(recurse=False)}
         trainable = {name: p for name, p in trainable.items() if id(p) in own}
+    refuse_complex(trainable)
     if not trainable:
         raise UnsupportedError(f"the network has no parameters of this kind: {PARAMETERS[rule]}")
     return trainable
@@ -103,15 +104,8 @@ def directions(probe: Subject, outputs: Tensor, kind: str) -> Tensor:
     return _of_loss(probe, outputs).unsqueeze(1)
 
 
-def _labels(probe: Subject) -> Tensor:
-    labels = probe.data[0].labels
-    if labels is None:
-        raise UnsupportedError("no labels in the batch: hand over (inputs, labels)")
-    return labels.to(probe.device)
-
-
 def _own_class(probe: Subject, outputs: Tensor) -> Tensor:
-    labels = _labels(probe)
+    labels = probe.told(probe.data[0])
     if outputs.ndim == 1 or outputs.shape[1:] == (1,):
         return torch.ones(len(outputs), 1)  # a single logit speaks for both classes, up to its sign
     if outputs.ndim != 2 or labels.is_floating_point() or labels.shape != outputs.shape[:1]:
@@ -129,7 +123,7 @@ def _own_class(probe: Subject, outputs: Tensor) -> Tensor:
 
 def _of_loss(probe: Subject, outputs: Tensor) -> Tensor:
     """Gradient of each sample's loss by its own outputs."""
-    labels, given = _labels(probe), outputs.detach()
+    labels, given = probe.told(probe.data[0]), outputs.detach()
     loss = probe.choose_loss(given)
     with torch.enable_grad():
         given = given.clone().requires_grad_()

@@ -46,9 +46,8 @@ def _products(probe: Subject, *, alone: bool) -> Tensor:
 
 
 def _gradients(probe: Subject, outputs: Tensor, sample: int, parameters: list[nn.Parameter]) -> list[Tensor]:
-    labels = probe.data[0].labels
-    assert labels is not None
-    loss = probe.choose_loss(outputs)(outputs, labels[sample : sample + 1].to(probe.device))
+    labels = probe.told(probe.data[0], slice(sample, sample + 1))
+    loss = probe.choose_loss(outputs)(outputs, labels)
     found = torch.autograd.grad(loss, parameters, create_graph=True, allow_unused=True)
     return [torch.zeros_like(p) if g is None else g for p, g in zip(parameters, found, strict=True)]
 

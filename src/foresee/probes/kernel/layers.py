@@ -35,8 +35,9 @@ def owners(network: nn.Module, parameters: Mapping[str, Tensor]) -> dict[str, nn
     found: dict[str, nn.Module] = {}
     for name, module in network.named_modules():
         held = {id(p) for p in module.parameters(recurse=False)} & {id(p) for p in parameters.values()}
-        if held and type(module) not in KNOWN:
-            return None
+        usual = {id(module._parameters.get(kind)) for kind in ("weight", "bias")}
+        if held and (type(module) not in KNOWN or not held <= usual):
+            return None  # weights under other names are those of an old weight or spectral norm
         if not held <= left:
             return None  # shared with an earlier layer
         left -= held

@@ -174,7 +174,7 @@ def _answer(probe: Subject, question: Question) -> tuple[Any, Plan]:
     if made.way == "layers":
         try:
             return by_layers(probe, question), made
-        except (CoupledError, RuntimeError, ValueError) as error:
+        except (CoupledError, RuntimeError, ValueError, LookupError) as error:
             if out_of_memory(error):
                 raise
         question = replace(question, method="rows")

@@ -8,6 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from foresee.errors import UnsupportedError
+from foresee.probes.outputs import check_rows
 from foresee.probes.splitting import out_of_memory
 from foresee.probes.subject import Subject
 from foresee.seeds import generator
@@ -25,9 +26,7 @@ def run(probe: Subject, network: nn.Module, part: slice = slice(None)) -> Tensor
     outputs = probe.answer(network, moved)
     if not outputs.requires_grad:
         raise UnsupportedError("the outputs do not depend on the weights in a differentiable way")
-    if outputs.ndim == 0 or len(outputs) != len(moved[0]):
-        shape = tuple(outputs.shape)
-        raise UnsupportedError(f"outputs of shape {shape} for {len(moved[0])} samples: one row per sample is needed")
+    check_rows(outputs, len(moved[0]))
     return outputs
 
 

@@ -69,11 +69,11 @@ def linear_layers(network: nn.Module, *, by_shape: bool = False) -> dict[str, bo
         inside[path] = _in_attention(own, module, inside.get(above, False)) if path else False
         matrices: list[tuple[Tensor | None, bool]] = []
         if isinstance(module, nn.MultiheadAttention):
-            parts = (module.in_proj_weight, module.q_proj_weight, module.k_proj_weight, module.v_proj_weight)
-            matrices = [(part, True) for part in parts]
+            parts = ("in_proj_weight", "q_proj_weight", "k_proj_weight", "v_proj_weight")
+            matrices = [(module._parameters.get(part), True) for part in parts]
         elif isinstance(module, nn.Linear):
             square = module.in_features == module.out_features
-            matrices = [(module.weight, "qkv" in own or square if by_shape else inside[path])]
+            matrices = [(module._parameters.get("weight"), "qkv" in own or square if by_shape else inside[path])]
         for matrix, attention in matrices:
             if id(matrix) in names:
                 found.setdefault(names[id(matrix)], attention)

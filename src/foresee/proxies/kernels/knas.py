@@ -7,6 +7,7 @@ from torch import Tensor, nn
 
 from foresee.errors import InputError, UnsupportedError
 from foresee.probes.probe import Pass, Probe
+from foresee.probes.subject import refuse_complex
 from foresee.proxies.base import Needs, proxy
 
 
@@ -40,6 +41,7 @@ def knas(probe: Probe, *, batches: int = 50, parameters: int = 11, entries: int 
     stream = probe.at_least(batches)[:batches]
     with probe.contact() as network, torch.enable_grad():
         large = [p for p in network.parameters() if p.requires_grad and p.numel() >= entries][:parameters]
+        refuse_complex({f"parameter {number}": one for number, one in enumerate(large)})
         if not large:
             raise UnsupportedError(f"no trainable parameter has {entries} entries")
         return agreement(torch.stack([_gradient(one, network, large, entries) for one in stream]))
