@@ -29,10 +29,12 @@ class Coverage:
         """
         inside = {id(one): one for one in seen}
         outside = {id(one): one for one in missing if id(one) not in inside}
+        if not outside:
+            return cls()
         names = {id(parameter): name for name, parameter in network.named_parameters(remove_duplicate=False)}
         there, gone = (sum(one.numel() for one in some.values()) for some in (inside, outside))
         largest = sorted(outside.values(), key=lambda one: -one.numel())
-        return cls(there / (there + gone) if gone else 1.0, tuple(names.get(id(one), "?") for one in largest))
+        return cls(there / (there + gone), tuple(names.get(id(one), "?") for one in largest))
 
     def __str__(self) -> str:
         more = f" and {len(self.missing) - 3} more" if len(self.missing) > 3 else ""

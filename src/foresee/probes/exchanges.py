@@ -61,6 +61,7 @@ class Exchanges(Watcher[Exchange]):
         self._channels, self._columns = channels, columns
         self._calls: list[_Call] = []
         self._waiting: list[Tensor] = []
+        self._matrices: list[Tensor] = []
         self._called: dict[int, Tensor] = {}
         self._weights: list[Tensor] = []
         self._handles: list[Any] = []
@@ -75,7 +76,8 @@ class Exchanges(Watcher[Exchange]):
 
     def wakes(self, network: nn.Module) -> Sequence[Tensor]:
         """All weights that may be those of layers, a shared one once."""
-        return list(matrices(network).values())
+        self._matrices = list(matrices(network).values())
+        return self._matrices
 
     def selects(self, call: Call) -> bool:
         """Convolutions and linear layers."""
@@ -103,7 +105,7 @@ class Exchanges(Watcher[Exchange]):
         """The weights of the layers; on the way to them the gradient passes every layer."""
         layers = [module for module in forward.network.modules() if isinstance(module, LAYERS)]
         weights: dict[int, Tensor] = {id(p): p for layer in layers for p in layer.parameters() if p.ndim > 1}
-        others = {id(p): p for p in self.wakes(forward.network) if id(p) not in self._called}
+        others = {id(p): p for p in self._matrices if id(p) not in self._called}
         self.coverage = Coverage()
         if others and forward.outputs.requires_grad:
             seen = products(forward.outputs, len(forward.inputs[0]), others.values())
@@ -112,7 +114,7 @@ class Exchanges(Watcher[Exchange]):
                 weights[id(product.weight)] = product.weight
             found = {*self._called, *(id(product.weight) for product in seen.products)}
             missing = [p for key, p in seen.reached.items() if key in others and key not in found | seen.tables]
-            known = [p for p in self.wakes(forward.network) if id(p) in found]
+            known = [p for p in self._matrices if id(p) in found]
             self.coverage = Coverage.of(forward.network, known, missing)
         if not self._calls:
             raise UnsupportedError(

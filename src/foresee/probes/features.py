@@ -55,9 +55,11 @@ class Features(Watcher[list[Feature]]):
 
     def _covered(self, network: nn.Module) -> Coverage:
         """Weights of modules that were looked at; not those that a container holds itself, whose products have no module."""
-        seen = {id(feature.module): feature.module for feature in self._seen}
-        others = [module for module in network.modules() if not self.selects(Call("", module))]
+        others = [module for module in network.modules() if module._parameters and not self.selects(Call("", module))]
         held = [p for module in others for p in module._parameters.values() if p is not None and p.ndim > 1]
+        if not held:
+            return Coverage()
+        seen = {id(feature.module): feature.module for feature in self._seen}
         return Coverage.of(network, (p for module in seen.values() for p in module.parameters() if p.ndim > 1), held)
 
 
