@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import pytest
 import torch
+import torch.nn.functional as F
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.properties import examples
@@ -24,8 +25,8 @@ def test_one_layer_by_hand():
     projection = probe.draws.normal("projection.5x2", 5, 2)
     seen = probe.batch.see(Exchanges())
     assert seen.directions.tolist() == [3.0]
-    assert torch.allclose(seen.reads, Exchanges()._look(layer, x))
-    assert torch.allclose(seen.told, Exchanges()._look(layer, projection))
+    assert torch.allclose(seen.reads, Exchanges()._look(as_maps(x, layer)))
+    assert torch.allclose(seen.told, Exchanges()._look(as_maps(projection, layer)))
     assert torch.allclose(seen.change, (layer.weight * (projection.T @ x)).norm() / 10**0.5)
 
 
@@ -81,3 +82,114 @@ def test_channels_of_layers():
     assert as_maps(torch.zeros(2, 5, 4, 4), nn.Conv2d(5, 1, 1)).shape == (2, 5, 16)
     assert as_maps(torch.zeros(2, 5, 4), nn.Conv1d(5, 1, 1)).shape == (2, 5, 4)
     assert directions(nn.Linear(5, 1)) == 5
+
+
+# -- layers that are no modules of torch -----------------------------------------------------------------------------------
+class InFunctions(nn.Module):
+    """The network of `in_modules`, with functions for layers."""
+
+    def __init__(self, modules):
+        super().__init__()
+        self.conv, self.up, self.out = (nn.Parameter(modules[n].weight.detach().clone()) for n in (0, 2, 5))
+
+    def forward(self, x):
+        maps = F.relu(F.conv2d(x, self.conv))
+        maps = F.relu(F.conv_transpose2d(maps, self.up, stride=2))
+        return maps.mean((2, 3)) @ self.out.T
+
+
+def in_modules():
+    torch.manual_seed(1)
+    return nn.Sequential(
+        nn.Conv2d(3, 8, 3, bias=False),
+        nn.ReLU(),
+        nn.ConvTranspose2d(8, 6, 4, stride=2, bias=False),
+        nn.ReLU(),
+        nn.Sequential(nn.AdaptiveAvgPool2d(1), nn.Flatten()),
+        nn.Linear(6, 4, bias=False),
+    )
+
+
+def test_functions_and_modules_are_the_same_network():
+    modules, x = in_modules(), torch.randn(8, 3, 8, 8)
+    first = Probe(modules, x).batch.see(Exchanges())
+    second = Probe(InFunctions(modules), x).batch.see(Exchanges())
+    order = [0, 2, 1]  # modules that hooks hear come before what the graph shows
+    for name in ("directions", "reads", "told"):
+        assert torch.allclose(getattr(first, name)[order], getattr(second, name), atol=1e-6), name
+    assert torch.allclose(first.change, second.change)
+
+
+def test_scripted_networks_are_seen_in_the_graph():
+    modules, x = in_modules(), torch.randn(8, 3, 8, 8)
+    plain, scripted = (Probe(one, x).batch.see(Exchanges()) for one in (modules, torch.jit.script(modules)))
+    assert torch.allclose(plain.reads.sort().values, scripted.reads.sort().values, atol=1e-6)
+    assert torch.allclose(plain.told.sort().values, scripted.told.sort().values, atol=1e-6)
+
+
+@pytest.mark.parametrize("kind", [nn.LSTM, nn.GRU])
+def test_gates_of_recurrent_layers_step_by_step(kind):
+    """Against the cell of the same weights, run by hand: what is told is the gradient by what the gates are made of."""
+
+    class Last(nn.Module):
+        def __init__(self, layer):
+            super().__init__()
+            self.layer = layer
+
+        def forward(self, x):
+            return self.layer(x)[0][:, -1]
+
+    torch.manual_seed(0)
+    layer, x = kind(3, 2, batch_first=True), torch.randn(4, 6, 3)
+    probe = Probe(Last(layer), x, seed=2)
+    seen = probe.batch.see(Exchanges())
+    weights = {name: value.detach() for name, value in layer.named_parameters()}
+    gates, states, state, memory = [], [], torch.zeros(4, 2), torch.zeros(4, 2)
+    for t in range(6):
+        made = F.linear(state, weights["weight_hh_l0"], weights["bias_hh_l0"]).requires_grad_()
+        read = F.linear(x[:, t], weights["weight_ih_l0"], weights["bias_ih_l0"])
+        states.append(state.detach())
+        gates.append(made)
+        made.retain_grad()
+        if kind is nn.LSTM:
+            i, f, g, o = (made + read).chunk(4, dim=1)
+            memory = f.sigmoid() * memory + i.sigmoid() * g.tanh()
+            state = o.sigmoid() * memory.tanh()
+        else:
+            (r, z, n), (hr, hz, hn) = read.chunk(3, dim=1), made.chunk(3, dim=1)
+            r, z = (r + hr).sigmoid(), (z + hz).sigmoid()
+            state = (1 - z) * (n + r * hn).tanh() + z * state
+    state.backward(probe.draws.normal("projection.4x2", 4, 2))
+    told = torch.stack([one.grad for one in gates], dim=-1)
+    look = Exchanges()._look
+    hidden = seen.directions.tolist().index(2.0)
+    assert torch.allclose(seen.reads[hidden], look(torch.stack(states, dim=-1)), atol=1e-6)
+    assert torch.allclose(seen.told[hidden], look(told), atol=1e-5)
+
+
+def test_recurrent_networks_are_looked_at_alone():
+    """Other looks of the same call must not see the rounding of layers that run step by step."""
+
+    class Sequence(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.layer, self.head = nn.LSTM(8, 6, 2, batch_first=True), nn.Linear(6, 3)
+
+        def forward(self, x):
+            return self.head(self.layer(x)[0][:, -1])
+
+    torch.manual_seed(0)
+    network, batch = Sequence(), (torch.randn(4, 5, 8), torch.tensor([0, 1, 2, 0]))
+    together = Probe(network, batch, looks=["batch.gradients", "batch.exchanges"]).batch
+    together.see("exchanges")
+    alone = Probe(network, batch).batch.gradients
+    assert all(torch.equal(alone[name], gradient) for name, gradient in together.gradients.items())
+
+
+def test_looks_at_functions_can_be_differentiated():
+    modules, x = in_modules(), torch.randn(8, 3, 8, 8)
+    network = InFunctions(modules).double()
+    seen = Probe(network, x.double(), create_graph=True).batch.see(Exchanges())
+    (gradient,) = torch.autograd.grad(seen.reads.sum() + seen.told.sum() + seen.change, network.conv)
+    assert gradient.isfinite().all()
+    assert gradient.abs().sum() > 0

@@ -9,6 +9,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.modules.conv import _ConvNd
 
+from foresee.probes.coverage import Coverage, layered
 from foresee.probes.looks import Call, Forward, OverwrittenError, Watcher
 
 
@@ -91,6 +92,9 @@ class ChannelProducts(Watcher[list[Channels]]):
             seen.activation = None
         if any(seen.overwritten for seen in found):
             raise OverwrittenError
+        trained = {id(parameter) for parameter in forward.trained.values()}
+        missing = (weight for weight in layered(forward.network) if id(weight) in trained)
+        self.coverage = Coverage.of(forward.network, (seen.module.weight for seen in self._calls), missing)
         return found
 
 

@@ -2,13 +2,14 @@
 
 What a layer reads is its input; what it is told is the gradient by its output of a random projection of the network's
 outputs. Each is looked at while it passes by, and numbers are kept, no tensors: beside the graph of its pass the look holds
-nothing that grows with the batch.
+nothing that grows with the batch. Modules are heard by hooks; layers that are no modules of torch are found in the graph.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,19 +17,23 @@ import torch
 from torch import Tensor, nn
 
 from foresee.errors import UnsupportedError
+from foresee.probes.coverage import Coverage, matrices
 from foresee.probes.looks import Call, Forward, Watcher
+from foresee.probes.products import Product, products
+from foresee.probes.recurrent import has_recurrent, step_by_step
 from foresee.probes.sphericity import sphericity
 
-#: layers whose weights mix channels
+#: modules whose weights mix channels
 LAYERS = (nn.Linear, nn.Conv1d, nn.Conv2d, nn.Conv3d)
 
 
 @dataclass(frozen=True, eq=False)
 class Exchange:
-    """What all calls of layers exchanged, in call order; every tensor in float64 on the CPU.
+    """What all calls of layers exchanged; every tensor in float64 on the CPU.
 
     `directions` is how many directions the filters of a layer read, `reads` and `told` the sphericity of what goes in and of
-    what comes back, (calls,) each; `change` is how far an output moves when every weight is off by chance, relatively.
+    what comes back, (calls,) each: modules in the order of their calls, then what was found in the graph. `change` is how far
+    an output moves when every weight is off by chance, relatively.
     """
 
     directions: Tensor
@@ -39,6 +44,10 @@ class Exchange:
 
 class Exchanges(Watcher[Exchange]):
     """Sphericity of what convolutions and linear layers read and are told, and the change of the outputs with their weights.
+
+    A layer is a module of torch, once per call, or any other product of a weight with data that the graph of the run shows:
+    functions, packed projections, transposed convolutions, layers of other libraries; there a weight counts once, with the
+    positions of all its uses, as the steps of a recurrent layer are.
 
     Settings: `channels` is the most channels of a layer that are compared, `columns` how many positions per channel make a
     group of samples: see `grouped`. Frozen weights count too: how steady a network is does not depend on who trains it.
@@ -52,11 +61,23 @@ class Exchanges(Watcher[Exchange]):
         self._channels, self._columns = channels, columns
         self._calls: list[_Call] = []
         self._waiting: list[Tensor] = []
+        self._matrices: list[Tensor] = []
+        self._called: dict[int, Tensor] = {}
+        self._weights: list[Tensor] = []
+        self._handles: list[Any] = []
+
+    def alone(self, network: nn.Module) -> bool:
+        """Recurrent layers run step by step for this look only."""
+        return has_recurrent(network)
+
+    def during(self, network: nn.Module) -> AbstractContextManager[None]:
+        """Recurrent layers step by step: a fused one hides its layers and gates."""
+        return step_by_step(network)
 
     def wakes(self, network: nn.Module) -> Sequence[Tensor]:
-        """Weights of the layers, a shared one once."""
-        layers = [module for module in network.modules() if isinstance(module, LAYERS)]
-        return list({id(p): p for layer in layers for p in layer.parameters() if p.ndim > 1}.values())
+        """All weights that may be those of layers, a shared one once."""
+        self._matrices = list(matrices(network).values())
+        return self._matrices
 
     def selects(self, call: Call) -> bool:
         """Convolutions and linear layers."""
@@ -64,30 +85,66 @@ class Exchanges(Watcher[Exchange]):
 
     def before(self, call: Call, inputs: Tensor) -> None:
         """What the layer reads."""
-        self._waiting.append(self._look(call.module, inputs))
+        self._waiting.append(self._look(as_maps(inputs, call.module)))
 
     def after(self, call: Call, output: Tensor) -> None:
         """A word to the gradient that will come back, before anything is written into the output."""
         reads = self._waiting.pop()
         seen = _Call(directions(call.module), reads, torch.zeros_like(reads))
         self._calls.append(seen)
+        self._called.update({id(weight): weight for weight in call.module.parameters()})
 
         def hook(gradient: Tensor) -> None:
             if self.listening:
-                seen.told = self._look(call.module, gradient)
+                seen.told = self._look(as_maps(gradient, call.module))
 
         if output.requires_grad:
             output.register_hook(hook)  # type: ignore[no-untyped-call]
 
     def targets(self, forward: Forward) -> Sequence[Tensor]:
         """The weights of the layers; on the way to them the gradient passes every layer."""
+        layers = [module for module in forward.network.modules() if isinstance(module, LAYERS)]
+        weights: dict[int, Tensor] = {id(p): p for layer in layers for p in layer.parameters() if p.ndim > 1}
+        others = {id(p): p for p in self._matrices if id(p) not in self._called}
+        self.coverage = Coverage()
+        if others and forward.outputs.requires_grad:
+            seen = products(forward.outputs, len(forward.inputs[0]), others.values())
+            for product in seen.products:
+                self._listen(product)
+                weights[id(product.weight)] = product.weight
+            found = {*self._called, *(id(product.weight) for product in seen.products)}
+            missing = [p for key, p in seen.reached.items() if key in others and key not in found | seen.tables]
+            known = [p for p in self._matrices if id(p) in found]
+            self.coverage = Coverage.of(forward.network, known, missing)
         if not self._calls:
-            raise UnsupportedError("no convolution or linear layer was called: the default score looks at nothing else")
-        return self.wakes(forward.network)
+            raise UnsupportedError(
+                "no convolution, linear layer or other product with a weight was found in the network"
+            )
+        self._weights = list(weights.values())
+        return self._weights
+
+    def _listen(self, product: Product) -> None:
+        """As `before` and `after`, for a layer that was found in the graph."""
+        reads = self._look(product.reads)
+        seen = _Call(product.directions, reads, torch.zeros_like(reads))
+        self._calls.append(seen)
+        heard: list[Tensor] = []
+        for use in product.uses:
+
+            def hook(gradients: tuple[Tensor | None, ...], maps: Callable[[Tensor], Tensor] = use.maps) -> None:
+                if self.listening and gradients[0] is not None:
+                    heard.append(maps(gradients[0]))
+                    if len(heard) == len(product.uses):
+                        seen.told = self._look(torch.cat(heard, dim=-1))
+                        heard.clear()
+
+            self._handles.append(use.node.register_prehook(hook))
 
     def result(self, forward: Forward, gradients: Sequence[Tensor | None]) -> Exchange:
         """Numbers of all calls."""
-        found = [(w, g) for w, g in zip(self.wakes(forward.network), gradients, strict=True) if g is not None]
+        for handle in self._handles:
+            handle.remove()
+        found = [(w, g) for w, g in zip(self._weights, gradients, strict=True) if g is not None]
         if not found:
             raise UnsupportedError("the outputs do not depend on the weights in a differentiable way")
         changes = [torch.linalg.vector_norm(w.detach() * g, dtype=torch.float64) for w, g in found]
@@ -101,8 +158,8 @@ class Exchanges(Watcher[Exchange]):
             (change / math.sqrt(forward.outputs.numel())).cpu(),
         )
 
-    def _look(self, layer: nn.Module, tensor: Tensor) -> Tensor:
-        return sphericity(grouped(as_maps(self.kept(tensor), layer), self._channels, self._columns)).mean()
+    def _look(self, maps: Tensor) -> Tensor:
+        return sphericity(grouped(self.kept(maps), self._channels, self._columns)).mean()
 
 
 @dataclass(eq=False)

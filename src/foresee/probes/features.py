@@ -1,30 +1,14 @@
-"""Looks at what modules make of the batch on the way forward: features, and where activations let a signal pass."""
+"""Looks at what modules make of the batch on the way forward."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-import torch
 from torch import Tensor, nn
 
+from foresee.probes.coverage import Coverage
 from foresee.probes.looks import Call, Forward, OverwrittenError, Watcher
-
-#: modules that let a signal pass or hold it back by its sign; a plain class test, so subclasses count
-RELU_LIKE: tuple[type[nn.Module], ...] = (
-    nn.ReLU,
-    nn.ReLU6,
-    nn.LeakyReLU,
-    nn.PReLU,
-    nn.RReLU,
-    nn.ELU,
-    nn.CELU,
-    nn.SELU,
-    nn.GELU,
-    nn.SiLU,
-    nn.Mish,
-    nn.Hardswish,
-)
 
 
 class Feature(NamedTuple):
@@ -66,7 +50,17 @@ class Features(Watcher[list[Feature]]):
         """All of them."""
         if [feature.map._version for feature in self._seen] != self._versions:
             raise OverwrittenError
+        self.coverage = self._covered(forward.network)
         return self._seen
+
+    def _covered(self, network: nn.Module) -> Coverage:
+        """Weights of modules that were looked at; not those that a container holds itself, whose products have no module."""
+        others = [module for module in network.modules() if module._parameters and not self.selects(Call("", module))]
+        held = [p for module in others for p in module._parameters.values() if p is not None and p.ndim > 1]
+        if not held:
+            return Coverage()
+        seen = {id(feature.module): feature.module for feature in self._seen}
+        return Coverage.of(network, (p for module in seen.values() for p in module.parameters() if p.ndim > 1), held)
 
 
 class FeaturesOfAll(Features):
@@ -77,54 +71,3 @@ class FeaturesOfAll(Features):
     def selects(self, call: Call) -> bool:
         """Every module."""
         return True
-
-
-class Pattern(NamedTuple):
-    """Where the input of one call of an activation is positive: (samples, ...) of booleans."""
-
-    name: str
-    module: nn.Module
-    positive: Tensor
-
-
-class Patterns(Watcher[list[Pattern]]):
-    """Signs of the inputs of the ReLU-like modules, one entry per call; for a ReLU also the signs of its outputs."""
-
-    name = "patterns"
-
-    def __init__(self) -> None:
-        self._seen: list[Pattern] = []
-        self._corners: list[Tensor] = []
-
-    def selects(self, call: Call) -> bool:
-        """Modules of the `RELU_LIKE` classes."""
-        return isinstance(call.module, RELU_LIKE)
-
-    def before(self, call: Call, inputs: Tensor) -> None:
-        """Keep the signs, a byte each, and a few of the numbers to see that they are some."""
-        signal = inputs.detach()
-        self._seen.append(Pattern(call.name, call.module, signal > 0))
-        # A weight that is NaN spoils all positions of a channel: one of them will do, and costs next to nothing.
-        place: tuple[Any, ...] = (slice(None), slice(None), *[0] * (signal.ndim - 2))
-        self._corners.append(signal[place[: signal.ndim]].flatten())
-
-    def result(self, forward: Forward, gradients: Sequence[Tensor | None]) -> list[Pattern]:
-        """All of them; what is not a number is neither positive nor not, and has no pattern."""
-        if self._corners and not bool(torch.cat(self._corners).isfinite().all()):
-            wrong = next(n for n, corner in enumerate(self._corners) if not bool(corner.isfinite().all()))
-            raise FloatingPointError(f"what goes into {self._seen[wrong].name} is NaN or infinite")
-        outputs = forward.outputs
-        plain = outputs.is_floating_point() and outputs.layout is torch.strided and not outputs.is_nested
-        if plain and not bool(outputs.isfinite().all()):
-            raise FloatingPointError("the outputs are NaN or infinite")
-        return self._seen
-
-
-class PatternsByName(Patterns):
-    """As `patterns`, but for every module whose type is called something with "ReLU" (the public code's rule)."""
-
-    name = "patterns_by_name"
-
-    def selects(self, call: Call) -> bool:
-        """Types with "ReLU" in their name, containers too."""
-        return "ReLU" in type(call.module).__name__

@@ -9,7 +9,7 @@ its one forward run and one backward run per root, so a new look costs its own n
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, ClassVar, Generic, Literal, TypeVar
@@ -17,6 +17,7 @@ from typing import Any, ClassVar, Generic, Literal, TypeVar
 from torch import Tensor, nn
 
 from foresee.errors import UnknownNameError
+from foresee.probes.coverage import Coverage
 
 R = TypeVar("R")
 #: what a pass can differentiate: nothing, the loss, the sum of the outputs, a random projection of the outputs
@@ -68,6 +69,8 @@ class Watcher(Generic[R]):
     differentiable: bool = False
     #: whether the backward run on its way is that of its root: hooks on tensors hear all of them
     listening: bool = False
+    #: how much of the network was seen, set by `result` or before; None: the question does not arise
+    coverage: Coverage | None = None
 
     def __init__(self, **settings: Any) -> None:
         self.settings = settings
@@ -94,6 +97,14 @@ class Watcher(Generic[R]):
     def kept(self, tensor: Tensor) -> Tensor:
         """A tensor as it may be kept: without its graph, unless the look is to be differentiated."""
         return tensor if self.differentiable else tensor.detach()
+
+    def alone(self, network: nn.Module) -> bool:
+        """Whether the look wants a pass of its own: it changes how the network computes, if only by rounding."""
+        return False
+
+    def during(self, network: nn.Module) -> AbstractContextManager[Any]:
+        """Surrounds the forward run."""
+        return nullcontext()
 
     def wakes(self, network: nn.Module) -> Sequence[Tensor]:
         """Parameters that take part in the backward run of this pass even where they are frozen."""
@@ -166,7 +177,10 @@ def watching(network: nn.Module, watchers: Sequence[Watcher[Any]]) -> Iterator[N
         if late:
             handles.append(module.register_forward_hook(_after(call, late)))
     try:
-        yield
+        with ExitStack() as stack:
+            for watcher in watchers:
+                stack.enter_context(watcher.during(network))
+            yield
     finally:
         for handle in handles:
             handle.remove()

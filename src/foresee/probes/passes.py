@@ -12,13 +12,15 @@ from torch import Tensor, nn
 
 from foresee.batch import Batch
 from foresee.errors import InputError, UnsupportedError
+from foresee.probes.coverage import Coverage
 from foresee.probes.derivatives import refuse_dead_ends, twice_differentiable
 from foresee.probes.draws import projection_of
-from foresee.probes.features import Feature, Features, Pattern, Patterns
+from foresee.probes.features import Feature, Features
 from foresee.probes.gradients import Gradients, Jacobian, LossValue, Outputs
 from foresee.probes.kernel import sample_gradients
 from foresee.probes.looks import Forward, OverwrittenError, Root, Watcher, look_called, watching
 from foresee.probes.outputs import check_rows
+from foresee.probes.patterns import Pattern, Patterns
 from foresee.probes.splitting import can_split, joined, out_of_memory
 from foresee.probes.subject import NO_LABELS, Subject
 
@@ -48,6 +50,7 @@ class Pass:
         self._declared, self._exact = tuple(declared), exact
         self._seen: dict[Any, Any] = {}
         self._failed: dict[Any, Exception] = {}
+        self._coverage: dict[Any, Coverage | None] = {}
 
     def __len__(self) -> int:
         return len(self.inputs[0])
@@ -69,6 +72,7 @@ class Pass:
             with self.probe.draws.apart():  # the company's draws are not this look's
                 self._seen.update(self._found(wanted))
         self.probe.draws.used |= wanted.drawn
+        self.probe.covered(self._coverage.get(key))
         return self._seen[key]
 
     def _key(self, look: Watcher[Any]) -> Any:
@@ -76,7 +80,7 @@ class Pass:
 
     def _found(self, wanted: Watcher[Any]) -> dict[Any, Any]:
         key = self._key(wanted)
-        company = {self._key(one): one for one in self._declared if self._key(one) not in self._seen}
+        company = {self._key(one): one for one in self._declared if self._joins(one, wanted)}
         company.pop(key, None)
         try:
             return self._run([wanted, *company.values()])
@@ -89,6 +93,11 @@ class Pass:
             return {key: self._in_halves(wanted)}
         self._declared = ()  # what failed may be the company: no labels, or too little memory for all of it
         return self._found(wanted)
+
+    def _joins(self, one: Watcher[Any], wanted: Watcher[Any]) -> bool:
+        """Whether a declared look is taken along in the run for another."""
+        network = self.probe.network
+        return self._key(one) not in self._seen and not one.alone(network) and not wanted.alone(network)
 
     def _splits(self, look: str) -> bool:
         return len(self) > 1 and can_split(self.probe.network, look, self.probe.given_loss)
@@ -108,7 +117,7 @@ class Pass:
 
     @property
     def patterns(self) -> list[Pattern]:
-        """Signs of the inputs of each call of a ReLU-like module."""
+        """Signs of the inputs of each call of a ReLU-like module or function."""
         return self.see(Patterns())
 
     @property
@@ -207,6 +216,7 @@ class Pass:
                 forward = self._forward(network, dtype, roots, watchers)
             gradients = self._differentiate(forward, watchers)
             results = [watcher.result(forward, gradients[watcher]) for watcher in watchers]
+        self._coverage.update({self._key(watcher): watcher.coverage for watcher in watchers})
         return {self._key(watcher): result for watcher, result in zip(watchers, results, strict=True)}
 
     def _forward(

@@ -19,6 +19,7 @@ from torch.nn.parameter import is_lazy
 from foresee.batch import Batch, as_batches
 from foresee.errors import UnsupportedError
 from foresee.probes.belongings import modules_of
+from foresee.probes.coverage import Coverage, layered, weights_of
 from foresee.probes.draws import Draws
 from foresee.probes.losses import Loss, choose
 from foresee.probes.outputs import logits_of
@@ -51,7 +52,9 @@ class Subject:
             raise UnsupportedError("the network has lazy layers without a size yet: run it once on a sample first")
         self._without_numbers = any(weight.is_meta for weight in weights)
         self.draws = draws or Draws(seed)
-        self._memory: dict[Any, tuple[Any, bool]] = {}
+        #: how much of the network each look that was asked for saw
+        self.coverages: list[Coverage] = []
+        self._memory: dict[Any, tuple[Any, bool, list[Coverage]]] = {}
 
     @cached_property
     def device(self) -> torch.device:
@@ -64,25 +67,39 @@ class Subject:
         tensors = chain(_tensors(self.network), self.data[0].parts)
         return next((t.dtype for t in tensors if t.is_floating_point()), torch.get_default_dtype())
 
-    @cached_property
+    @property
     def weights(self) -> dict[str, Tensor]:
-        """Trainable weights of convolutions and linear layers, by name; a shared one once; no biases, no normalisation."""
+        """Trainable weights of convolutions, linear layers and other layers with a weight matrix, by name; a shared one once.
+
+        No biases, no normalisation, no tables that are looked up. Other layers are those that call a matrix of theirs a
+        weight: packed projections of attention, recurrent layers, layers of other libraries.
+        """
+        found, coverage = self._weights
+        self.covered(coverage)
+        return found
+
+    @cached_property
+    def _weights(self) -> tuple[dict[str, Tensor], Coverage]:
         names = {id(parameter): name for name, parameter in self.network.named_parameters()}
         found: dict[str, Tensor] = {}
         for name, module in self.network.named_modules():
-            if not isinstance(module, nn.Linear | nn.modules.conv._ConvNd):
-                continue
-            weight = module._parameters.get("weight")  # asking the module would compute one that is parametrised
-            if weight is None or id(weight) not in names:
-                raise UnsupportedError(
-                    f"the weight of {name} is computed (parametrised): remove the parametrisation first"
-                )
-            if weight.requires_grad:
-                found[names[id(weight)]] = weight.detach()
+            for weight in weights_of(module):
+                if weight is None or id(weight) not in names:
+                    raise UnsupportedError(
+                        f"the weight of {name} is computed (parametrised): remove the parametrisation first"
+                    )
+                if weight.requires_grad:
+                    found[names[id(weight)]] = weight
         refuse_complex(found)
         if not found:
             raise UnsupportedError("the network has no trainable weights of convolutions or linear layers")
-        return found
+        coverage = Coverage.of(self.network, found.values(), (p for p in layered(self.network) if p.requires_grad))
+        return {name: weight.detach() for name, weight in found.items()}, coverage
+
+    def covered(self, coverage: Coverage | None) -> None:
+        """Remember how much a look saw; a score tells it."""
+        if coverage is not None:
+            self.coverages.append(coverage)
 
     def moved(self, parts: Iterable[Tensor], dtype: torch.dtype | None = None) -> tuple[Tensor, ...]:
         """Copies of these inputs where the network is, floating ones in its own type (or `dtype`), without a graph.
@@ -156,11 +173,17 @@ class Subject:
         """What `compute` gives, computed once for these draws: for parts that several proxies share."""
         key = (key, self.draws.repeat)
         if key not in self._memory:
-            with self.draws.apart() as apart:
-                found = compute()
-            self._memory[key] = found, apart.used
-        value: T = self._memory[key][0]
-        self.draws.used |= self._memory[key][1]  # who gets it from memory depends on the draws just the same
+            before, self.coverages = self.coverages, []
+            try:
+                with self.draws.apart() as apart:
+                    found = compute()
+                self._memory[key] = found, apart.used, self.coverages
+            finally:
+                self.coverages = before
+        value: T
+        value, used, coverages = self._memory[key]
+        self.draws.used |= used  # who gets it from memory depends on the draws just the same
+        self.coverages += coverages
         return value
 
     def choose_loss(self, outputs: Tensor) -> Loss:

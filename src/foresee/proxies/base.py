@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from foresee.probes.probe import Probe
 
-Status = Literal["ok", "nan", "rank_deficient", "unsupported", "out_of_memory", "failed"]
+Status = Literal["ok", "nan", "rank_deficient", "unsupported", "partial", "out_of_memory", "failed"]
 Direction = Literal["higher", "lower"]
 STATUSES: tuple[str, ...] = get_args(Status)
 
@@ -44,7 +44,7 @@ class Score:
     """One number for one network, or a status with its reason. Never a magic number.
 
     `direction` says which way is better. `spread` is the standard deviation over `repeats` draws. `parts` are the
-    numbers the value was made from, by name.
+    numbers the value was made from, by name; where only a part of the weights was seen, their share is one of them.
     """
 
     proxy: str
@@ -60,6 +60,11 @@ class Score:
     parts: Mapping[str, float] = field(default_factory=dict)
 
     @property
+    def coverage(self) -> float:
+        """Share of the weights that the score saw; 1 also where the formula does not look at layers."""
+        return self.parts.get("coverage", 1.0)
+
+    @property
     def ok(self) -> bool:
         """Whether there is a value."""
         return self.status == "ok"
@@ -72,11 +77,10 @@ class Score:
         return self.value if self.direction == "higher" else -self.value
 
     def __str__(self) -> str:
-        return (
-            f"{self.proxy} = {self.value:.6g}"
-            if self.value is not None
-            else f"{self.proxy}: {self.status} ({self.reason})"
-        )
+        if self.value is None:
+            return f"{self.proxy}: {self.status} ({self.reason})"
+        saw = f" (saw {self.coverage:.0%} of the weights)" if self.coverage < 1 else ""
+        return f"{self.proxy} = {self.value:.6g}{saw}"
 
 
 @dataclass(frozen=True)

@@ -26,7 +26,7 @@ SCHEMA_VERSION = 1
 #: how long a bench waits for another one's transaction
 WAIT_SECONDS = 60
 #: statuses that say something about the architecture, not about the machine
-KEPT = ("ok", "nan", "rank_deficient", "unsupported")
+KEPT = ("ok", "nan", "rank_deficient", "unsupported", "partial")
 
 _SCHEMA = """
 CREATE TABLE scores (

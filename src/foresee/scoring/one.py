@@ -18,6 +18,7 @@ from torch import nn
 from foresee.batch import as_batches
 from foresee.devices import usable
 from foresee.errors import DataError, InputError, UnknownNameError, UnsupportedError
+from foresee.probes.coverage import LEAST, Coverage
 from foresee.probes.draws import Draws
 from foresee.probes.losses import Loss
 from foresee.probes.probe import Probe, out_of_memory
@@ -57,8 +58,8 @@ def score(
 
     Returns:
         A `Score`. What goes wrong in the network is its status with the reason, never an exception: `unsupported` (the
-        proxy does not apply), `nan`, `rank_deficient`, `out_of_memory`, `failed` (the network raised). A mistake in what
-        was handed in (an unknown name, labels out of range) is an exception.
+        proxy does not apply), `partial` (it saw less than half of the weights), `nan`, `rank_deficient`, `out_of_memory`,
+        `failed` (the network raised). A mistake in what was handed in (an unknown name, labels out of range) is an exception.
 
     >>> net = nn.Sequential(nn.Conv2d(3, 8, 3), nn.ReLU(), nn.Flatten(), nn.Linear(8 * 36, 10))
     >>> score(net, torch.randn(1, 3, 8, 8)).status, score(net, torch.randn(1, 3, 8, 8), "snip").status
@@ -159,8 +160,8 @@ class _Tally:
         if self._over:
             return
         with _Meter(probe.device) as meter:
-            probe.draws, probe.notes = Draws(probe.seed, repeat=repeat), {}
-            outcome = _attempt(lambda: _finite(float(self.proxy(probe))))
+            probe.draws, probe.notes, probe.coverages = Draws(probe.seed, repeat=repeat), {}, []
+            outcome = _covered(_attempt(lambda: _finite(float(self.proxy(probe)))), probe)
         self._found = replace(
             self._found,
             status=outcome.status,
@@ -181,6 +182,17 @@ class _Tally:
         spread = None if self._found.repeats == 1 else statistics.stdev(values) if len(values) > 1 else 0.0
         parts = {name: statistics.fmean(one[name] for one in notes) for name in notes[0]}
         return replace(self._found, value=statistics.fmean(values), spread=spread, parts=parts)
+
+
+def _covered(outcome: _Outcome, probe: Probe) -> _Outcome:
+    """The outcome, unless most of the network was out of sight; a share below 1 is a part of the score."""
+    least = min(probe.coverages, key=lambda one: one.share, default=Coverage())
+    if outcome.status != "ok" or least.share == 1:
+        return outcome
+    if least.share < LEAST:
+        return _Outcome(status="partial", reason=str(least))
+    probe.note(coverage=least.share)
+    return outcome
 
 
 def _finite(value: float) -> float:

@@ -59,14 +59,21 @@ def test_samples_with_equal_patterns_are_rank_deficient(small, batch):
     assert "same activation patterns" in found.reason
 
 
-def test_without_activation_modules_it_is_unsupported():
-    class Functional(nn.Linear):
+def test_without_activations_it_is_unsupported():
+    found = score(nn.Linear(3, 4), torch.randn(2, 3), "naswot")
+    assert found.status == "unsupported"
+    assert "no ReLU-like" in found.reason
+
+
+def test_functions_and_modules_mixed():
+    class Mixed(nn.Sequential):
         def forward(self, x):
             return F.relu(super().forward(x))
 
-    found = score(Functional(3, 4), torch.randn(2, 3), "naswot")
-    assert found.status == "unsupported"
-    assert "no ReLU-like" in found.reason
+    layers = nn.Conv2d(3, 4, 3), nn.ReLU(), nn.Conv2d(4, 4, 3)
+    x = torch.randn(4, 3, 8, 8)
+    assert score(Mixed(*layers), x, "naswot").value == score(nn.Sequential(*layers, nn.ReLU()), x, "naswot").value
+    assert score(Mixed(*layers), x, "naswot:reference").value == score(nn.Sequential(*layers), x, "naswot").value
 
 
 def test_the_order_of_samples_does_not_matter(small, batch):

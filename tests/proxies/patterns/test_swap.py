@@ -114,14 +114,23 @@ def test_the_reference_counts_plain_maps_only(small, batch):
     assert score(small(), batch(6)[0], "swap:reference").value < score(small(), batch(6)[0], "swap").value
 
 
-def test_without_activation_modules_it_is_unsupported():
+def test_without_activations_it_is_unsupported():
+    for proxy in ("swap", "swap_reg", "linear_regions"):
+        found = score(nn.Linear(3, 4), torch.randn(2, 3), proxy)
+        assert (found.status, "no ReLU-like" in found.reason) == ("unsupported", True)
+
+
+def test_functions_are_activations():
     class Functional(nn.Linear):
         def forward(self, x):
             return F.relu(super().forward(x))
 
+    torch.manual_seed(0)
+    network, x = Functional(3, 4), torch.randn(5, 3)
     for proxy in ("swap", "swap_reg", "linear_regions"):
-        found = score(Functional(3, 4), torch.randn(2, 3), proxy)
-        assert (found.status, "no ReLU-like" in found.reason) == ("unsupported", True)
+        in_modules = nn.Sequential(nn.Linear(3, 4), nn.ReLU())
+        in_modules[0].load_state_dict(network.state_dict())
+        assert score(network, x, proxy).value == score(in_modules, x, proxy).value
 
 
 def test_regularisation(small, batch):

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 from foresee.errors import UnsupportedError
-from foresee.probes.features import Pattern
+from foresee.probes.patterns import Pattern
 from foresee.probes.probe import Probe
 from foresee.proxies.base import Needs, RankDeficientError, proxy
 
@@ -22,8 +22,7 @@ def naswot(probe: Probe, *, by_name: bool = False) -> Tensor:
     """Log-determinant of the kernel that counts the activations on which two samples agree; no labels.
 
     Formula: log |det K|, K_ij = number of units (of all ReLU-like activations) whose input is positive for both samples i
-    and j or for neither. Activations are modules: ReLU, LeakyReLU, PReLU, GELU, SiLU, ELU and their kind; functional calls
-    inside a module's code are not seen.
+    and j or for neither. Activations are ReLU, LeakyReLU, PReLU, GELU, SiLU, ELU and their kind, as modules or as functions.
 
     Settings: `by_name` selects every module whose type is called something with "ReLU" instead. Variant `reference` does:
     so the public code counts NAS-Bench-201's `ReLUConvBN` besides the ReLU inside.
@@ -38,7 +37,7 @@ def naswot(probe: Probe, *, by_name: bool = False) -> Tensor:
     """
     patterns: list[Pattern] = probe.batch.see("patterns_by_name" if by_name else "patterns")
     if not patterns:
-        raise UnsupportedError("no ReLU-like activation modules (functional calls such as F.relu are not seen)")
+        raise UnsupportedError("no ReLU-like activations were called (those inside TorchScript cannot be seen)")
     samples = len(probe.batch)
     K = torch.zeros(samples, samples, dtype=torch.float64, device=probe.device)
     for pattern in patterns:

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from foresee.errors import InputError, UnsupportedError
-from foresee.probes.features import Pattern
+from foresee.probes.patterns import Pattern
 from foresee.probes.probe import Probe
 from foresee.proxies.base import Needs, proxy
 from foresee.proxies.patterns.naswot import agreements
@@ -24,7 +24,7 @@ def swap(probe: Probe, *, maps_only: bool = False) -> Tensor:
     """Number of different patterns that units show over the samples of a batch; no labels.
 
     Formula: the number of distinct rows of the matrix (units, samples) that says where a unit is active, a unit being one
-    number of the output of a ReLU-like activation (module; functional calls are not seen). At most 2^samples.
+    number of the output of a ReLU-like activation (module or function). At most 2^samples.
 
     Settings: `maps_only` counts only the units of plain ReLUs whose input is a batch of maps, (samples, channels, height,
     width). Variant `reference`, the public code's rule, does. The weights are drawn from N(0, 1) (`initialise` says
@@ -83,7 +83,7 @@ def linear_regions(probe: Probe, *, maps_only: bool = False) -> Tensor:
     """Number of linear regions of the network that the samples of a batch fall into; no labels.
 
     Formula: the number of distinct rows of the matrix (samples, units) that says where a unit is active, a unit being one
-    number of the output of a ReLU-like activation (module; functional calls are not seen). At most the number of samples,
+    number of the output of a ReLU-like activation (module or function). At most the number of samples,
     which wide networks reach at once: the paper looks at a very thin network with thousands of 3x3 inputs, drawn by `he`.
 
     Settings: `maps_only` counts only the units of plain ReLUs whose input is a batch of maps. Variant `reference`, the
@@ -150,8 +150,8 @@ def _patterns(probe: Probe, maps_only: bool) -> list[Pattern]:
     if maps_only:
         patterns = [p for p in patterns if isinstance(p.module, nn.ReLU) and p.positive.ndim == 4]
     if not patterns:
-        which = "ReLU modules with maps as their inputs" if maps_only else "ReLU-like activation modules"
-        raise UnsupportedError(f"no {which} (functional calls such as F.relu are not seen)")
+        which = "ReLU modules with maps as their inputs" if maps_only else "ReLU-like activations"
+        raise UnsupportedError(f"no {which} were called (those inside TorchScript cannot be seen)")
     for pattern in patterns:
         if len(pattern.positive) != len(probe.batch):
             raise UnsupportedError(f"the activations of {pattern.name} do not have the batch axis first")
