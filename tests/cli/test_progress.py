@@ -16,6 +16,8 @@ def screen(monkeypatch):
     console = Console(record=True, width=200, force_terminal=False, file=open("/dev/null", "w"))  # noqa: SIM115
     clock = iter(range(0, 100_000, 10))
     monkeypatch.setattr(progress, "err", console)
+    monkeypatch.setattr("foresee.cli.app.err", console)
+    monkeypatch.setattr("foresee.cli.start.Signals.told", False)
     monkeypatch.setattr(progress.time, "monotonic", lambda: float(next(clock)))
     return lambda: console.export_text().splitlines()
 

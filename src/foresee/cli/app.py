@@ -13,6 +13,8 @@ from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
 
+from foresee.cli.start import STOPPED, Signals
+
 app = typer.Typer(
     name="foresee",
     help="Tells which neural network will do best before it is trained, and finds that network.",
@@ -50,6 +52,14 @@ def harmless(text: str) -> str:
 
 out = Terminal()
 err = Terminal(stderr=True)
+
+
+def stopped(words: str = "") -> int:
+    """Say that the command was stopped, once, and give its exit code; the first to know says what became of the work."""
+    if not Signals.told:
+        err.print(f"[yellow]stopped[/yellow]{words}", highlight=False)
+        Signals.told = True
+    return STOPPED
 
 
 def print_whole(grid: Table) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn
 
-from foresee.cli.app import err
+from foresee.cli.app import err, stopped
 from foresee.quantities import format_seconds
 from foresee.runs.events import Event
 
@@ -63,10 +63,9 @@ class Watch:
             words = [f"{self.done}/{self.total} scored", self._shown_best(), self._rate()]
             self._line(", ".join(filter(None, words)), last=event.kind == "finished")
 
-    def stopped(self) -> None:
-        """Say after how many, and that nothing is lost."""
-        after = f" after {self.done} of {self.total}; the same command goes on from there" if self.total else ""
-        err.print(f"[yellow]stopped[/yellow]{after}", highlight=False)
+    def stopped(self) -> int:
+        """Say after how many, and that nothing is lost; the exit code."""
+        return stopped(f" after {self.done} of {self.total}; the same command goes on from there" if self.total else "")
 
     def _count(self, event: Event) -> None:
         if event.kind in ("started", "resumed"):

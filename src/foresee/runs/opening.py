@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import sqlite3
 from collections.abc import Iterator
@@ -56,6 +57,15 @@ def in_memory(source: sqlite3.Connection) -> sqlite3.Connection:
 def beside(path: Path, ending: str) -> Path:
     """A file that lies beside another: its write-ahead log, its copy, ..."""
     return path.with_name(path.name + ending)
+
+
+def which(path: str | Path) -> tuple[int, int] | None:
+    """Which file it is, whatever its name; None where there is none."""
+    try:
+        found = os.stat(path)
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
 
 
 def _connect(path: Path, mode: str) -> sqlite3.Connection:

@@ -127,7 +127,7 @@ def _attempt(action: Callable[[], Any]) -> _Outcome:
         return _Outcome(status="rank_deficient", reason=str(error))
     except (ArithmeticError, torch.linalg.LinAlgError) as error:  # type: ignore[attr-defined]
         return _Outcome(status="nan", reason=str(error))
-    except Exception as error:  # a stranger's network may raise anything
+    except (Exception, SystemExit) as error:  # a stranger's network may raise anything
         traceback.clear_frames(error.__traceback__)  # what the failed run had in hand is let go
         reason = (str(error).strip() or "without a message").splitlines()[0]
         if not out_of_memory(error):

@@ -182,7 +182,10 @@ class Scorer:
                 if rest:
                     network = self.candidate(text, seed).build()
                     found |= dict(zip(rest, self.of_network(network, rest, seed), strict=True))
-        except Exception as error:  # a stranger's network may raise anything; it is this architecture's fate alone
+        except (
+            Exception,
+            SystemExit,
+        ) as error:  # a stranger's network may raise anything; it is this architecture's fate alone
             return Scored(error=said(error), seconds=time.perf_counter() - start)
         return Scored(tuple(found[name] for name in names), time.perf_counter() - start)
 

@@ -76,8 +76,7 @@ def bench(
                 observers=[watch.observe],
             )
     except KeyboardInterrupt:
-        watch.stopped()
-        raise typer.Exit(130) from None
+        raise typer.Exit(watch.stopped()) from None
     _show(found)
     if agreement:
         _show_agreement(found)

@@ -97,8 +97,7 @@ def calibrate(
                 observers=[watch.observe],
             )
     except KeyboardInterrupt:
-        watch.stopped()
-        raise typer.Exit(130) from None
+        raise typer.Exit(watch.stopped()) from None
     report = write(found)
     if as_json:
         print(json.dumps(found.to_json(), indent=2))

@@ -12,7 +12,7 @@ import typer
 from rich.markup import escape
 from rich.table import Table
 
-from foresee.cli.app import app, err, out
+from foresee.cli.app import app, out, stopped
 from foresee.cli.groups import LookOptions, WorkOptions, grouped
 from foresee.cli.options import parse_settings
 from foresee.cli.progress import Watch
@@ -83,11 +83,8 @@ def paper(
         with watch:
             page = reproduce(name, None if tables is None and sample is None else workshop)
     except KeyboardInterrupt:
-        if cache is None:
-            err.print("[yellow]stopped[/yellow]; with --cache or --out the scores are kept", highlight=False)
-        else:
-            watch.stopped()
-        raise typer.Exit(130) from None
+        lost = cache is None
+        raise typer.Exit(stopped("; with --cache or --out the scores are kept") if lost else watch.stopped()) from None
     if as_json:
         print(json.dumps(page.to_json(), indent=1))
     else:

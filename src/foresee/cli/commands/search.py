@@ -10,10 +10,12 @@ from typing import Annotated, Any
 import typer
 from rich.markup import escape
 
-from foresee.cli.app import app, err, out
+from foresee.cli.app import app, out
+from foresee.cli.app import stopped as say_stopped
 from foresee.cli.groups import Group, ScoringOptions, WorkOptions, grouped
 from foresee.cli.options import parse_limits
 from foresee.cli.progress import Watch
+from foresee.cli.start import STOPPED
 from foresee.errors import InputError, RunError
 from foresee.quantities import format_quantity
 
@@ -116,7 +118,7 @@ def search(
         if not (out_ / "run.sqlite").exists():
             raise  # nothing was begun
         _wrap_up(Run.open(out_), stopped=True)
-        raise typer.Exit(130) from None
+        raise typer.Exit(STOPPED) from None
     _wrap_up(run, stopped=False)
 
 
@@ -153,7 +155,7 @@ def _wrap_up(run: Any, *, stopped: bool) -> None:
     scored = len(run.record.scored)
     failed = sum(row.status == "failed" for row in run.record.candidates)
     if stopped:
-        err.print(f"[yellow]stopped[/yellow] after {scored} scored; the same command with --resume goes on")
+        say_stopped(f" after {scored} scored; the same command with --resume goes on")
     if best is None and stopped:
         return
     if best is None:
