@@ -28,7 +28,8 @@ def reading(path: Path) -> sqlite3.Connection:
             check_version(path, version(connection))
             verdict = connection.execute("PRAGMA quick_check(1)").fetchone()[0]
             if verdict != "ok":
-                raise RunError(f"{path} is damaged ({verdict}); restore it from a copy or start a new run")
+                words = " ".join(str(verdict).split())  # SQLite's own may have several lines
+                raise RunError(f"{path} is damaged ({words}); restore it from a copy or start a new run")
         except BaseException:
             connection.close()
             raise

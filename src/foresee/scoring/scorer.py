@@ -114,6 +114,8 @@ class Scorer:
         """The data the proxies look at, in the shape the networks take."""
         if self._data is not None:
             return self._data
+        if self.settings.tokens is not None:
+            return data_room.load(self.settings.data, task=self.settings.fitted(Task()))
         return data_room.load(self.settings.data, inputs=self.settings.inputs, outputs=self.settings.outputs)
 
     @cached_property

@@ -12,7 +12,7 @@ from rich.measure import Measurement
 from rich.table import Table as Listing
 
 from foresee.cli.app import app, err, out, print_whole
-from foresee.cli.groups import CacheOptions, ScoringOptions, WorkOptions, grouped
+from foresee.cli.groups import CacheOptions, ScoringOptions, WorkOptions, usually
 from foresee.cli.options import SpaceOption, one_space
 from foresee.cli.progress import Watch
 from foresee.errors import InputError
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 @app.command()
-@grouped
+@usually(input_="the benchmark's own", outputs="the benchmark's own")
 def bench(
     scoring: ScoringOptions,
     work: WorkOptions,

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 import typer
 from rich.markup import escape
@@ -25,6 +26,14 @@ class LimitOptions(Group):
     """What a network may cost."""
 
     panel = "Limits"
+    usual: ClassVar[Mapping[str, str]] = dict.fromkeys(
+        [
+            f"{side}_{cost}"
+            for side in ("max", "min")
+            for cost in ("params", "macs", "flops", "memory", "latency", "layers")
+        ],
+        "no limit",
+    )
 
     max_params: Annotated[str | None, typer.Option(help="such as 600k or 1.5M")] = None
     min_params: Annotated[str | None, typer.Option(help="such as 100k")] = None
@@ -55,16 +64,23 @@ def search(
     space: Annotated[
         str | None, typer.Argument(help="a space (`foresee spaces`), or module:function for your own")
     ] = None,
-    searcher: Annotated[str | None, typer.Option(help="who looks (`foresee searchers`)")] = None,
-    evaluations: Annotated[int | None, typer.Option(help="how many architectures to score")] = None,
+    searcher: Annotated[
+        str | None, typer.Option(help="who looks (`foresee searchers`)", show_default="evolution")
+    ] = None,
+    evaluations: Annotated[int | None, typer.Option(help="how many architectures to score", show_default="100")] = None,
     objective: Annotated[
         list[str] | None,
         typer.Option(
-            help="what is followed: a proxy, or a cost such as params (less is better); by default the first proxy"
+            help="what is followed: a proxy, or a cost such as params (less is better)", show_default="the first proxy"
         ),
     ] = None,
-    memory_batch: Annotated[int | None, typer.Option(help="samples per batch that --max-memory is for")] = None,
-    latency_table: Annotated[Path | None, typer.Option(help="sum latency from this table (`foresee latency`)")] = None,
+    memory_batch: Annotated[
+        int | None, typer.Option(help="samples per batch that --max-memory is for", show_default="1")
+    ] = None,
+    latency_table: Annotated[
+        Path | None,
+        typer.Option(help="sum latency from this table (`foresee latency`)", show_default="latency is measured"),
+    ] = None,
     settings: Annotated[
         Path | None, typer.Option(help="a TOML file with these settings; options given here win")
     ] = None,
