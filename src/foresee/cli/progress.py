@@ -13,6 +13,8 @@ from foresee.runs.events import Event
 
 #: seconds between two lines where there is no terminal
 BETWEEN = 5
+#: results from which on the time that is left can be told; the first ones are slow, and come several at once
+FEW = 3
 
 
 class Watch:
@@ -94,7 +96,8 @@ class Watch:
             return ""
         rate = self._fresh / passed
         words = [f"{rate:.2g}/s" if rate < 99 else f"{rate:,.0f}/s"]
-        words += [f"{format_seconds((self.total - self.done) / rate)} left"] if self.done < self.total else []
+        if self.done < self.total and self._fresh >= FEW:
+            words += [f"{format_seconds((self.total - self.done) / rate)} left"]
         words += [form.format(f"{self._failed} failed")] if self._failed else []
         return ", ".join(words)
 

@@ -42,8 +42,8 @@ class Synthetic(Data):
     @property
     def fingerprint(self) -> str:
         """Of the definition: distribution, shape, outputs, vocabularies or tokens."""
-        more = (self.task.vocabularies,) if self.task.vocabularies else ()
-        more += () if self.task.tokens is None else ("tokens", self.task.tokens)
+        more: list[object] = [self.task.vocabularies] if self.task.vocabularies else []
+        more += [] if self.task.tokens is None else ["tokens", self.task.tokens]
         return digest("synthetic", "normal", self.task.inputs, self.task.outputs, *more)
 
     @property

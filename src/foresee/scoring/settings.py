@@ -67,5 +67,5 @@ class ScoringSettings(Settings):
 
     def fitted(self, task: Task) -> Task:
         """The data's task with what is asked for instead."""
-        asked = {"inputs": self.inputs, "outputs": self.outputs, "tokens": self.tokens}
-        return replace(task, **{name: value for name, value in asked.items() if value})
+        inputs, outputs = self.inputs or task.inputs, self.outputs or task.outputs
+        return replace(task, inputs=inputs, outputs=outputs, tokens=self.tokens or task.tokens)

@@ -177,7 +177,7 @@ def test_those_that_work_go_on_without_those_that_cannot_start(tmp_path):
 
 
 def test_work_that_cannot_be_sent_is_said():
-    said = r"the work cannot be handed to other processes .*use the serial engine"
+    said = r"the work cannot be handed to other processes .* a lambda has to be a function .* or use the serial engine"
     with engines.Processes(lambda payload: payload, 1) as engine, pytest.raises(RunError, match=said):
         engine.submit(0, 1)
 

@@ -86,7 +86,8 @@ class Processes(Engine):
                 self._stillborn, self._why = self._stillborn + 1, said(error)
             except Exception as error:  # pickling may raise anything
                 raise RunError(
-                    f"the work cannot be handed to other processes ({said(error)}); use the serial engine"
+                    f"the work cannot be handed to other processes ({said(error)}); a lambda has to be a function at the "
+                    "top of a module for that, or use the serial engine"
                 ) from error
         if self._busy:
             return None
