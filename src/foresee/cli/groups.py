@@ -117,6 +117,13 @@ class WorkOptions(Group):
     workers: Annotated[int | None, typer.Option(help="processes to use")] = None
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="no progress bar")] = False
 
+    def get_ready(self) -> None:
+        """Let what workers need be imported while this process imports it; to be called before anything heavy."""
+        if self.engine == "processes":
+            from foresee.runs.engines import get_ready
+
+            get_ready("foresee.scoring.ready")
+
 
 @dataclass
 class CacheOptions(Group):

@@ -44,6 +44,7 @@ def bench(
 
     Example: foresee bench nasbench201 --table nb201.csv.gz --target test_acc_cifar10 --proxy dextr --proxy zico
     """
+    work.get_ready()
     from foresee.benchmarks.benches import BASELINES
     from foresee.benchmarks.benches import bench as run_bench
     from foresee.benchmarks.formats import load

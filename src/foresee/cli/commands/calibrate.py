@@ -72,6 +72,7 @@ def calibrate(
         raise InputError("--table FILE and --target NAME are needed: what was trained, and which number to foresee")
     if top < 0:
         raise InputError(f"--top {top}: expected how many predictions to show")
+    work.get_ready()
     from foresee.benchmarks.calibration_table import PROXIES, UNTRAINED, calibrate_table, read_texts
     from foresee.benchmarks.formats import load
     from foresee.report.calibrate import write

@@ -71,6 +71,8 @@ def paper(
     if name == "list":
         _list(as_json)
         return
+    if tables is not None or sample is not None:
+        work.get_ready()
     from foresee.papers import Workshop, reproduce
     from foresee.papers.base import find
 

@@ -93,6 +93,7 @@ def search(
 
     Example: foresee search nasbench201 --proxy dextr --evaluations 200 --max-params 600k --seed 1 --out runs/a
     """
+    work.get_ready()
     from foresee.searchers import Run, SearchSettings, run_search
 
     given: dict[str, Any] = {
