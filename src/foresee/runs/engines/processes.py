@@ -224,7 +224,7 @@ def _watch(parent: int) -> None:
 
 
 def _serve(pipe: Connection, work: Work, parent: int | None) -> None:
-    """Do one payload after another. A forked worker has the process that it was forked from for a parent, which ends with ours."""
+    """Do one payload after another. The parent of a forked worker is the process it was forked from, which ends with ours."""
     parent = os.getppid() if parent is None else parent
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     if hasattr(signal, "pthread_sigmask"):  # ignored from here on, so it need not be held back any more
