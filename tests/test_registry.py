@@ -6,7 +6,6 @@ import sys
 
 import pytest
 
-from foresee import registry as registry_module
 from foresee.errors import InputError, UnknownNameError
 from foresee.registry import Registry
 
@@ -22,7 +21,7 @@ def broken():
 
 def test_plugins_are_found_and_a_broken_one_harms_nobody(monkeypatch):
     entries = [Entry("theirs", lambda: 42), Entry("bad", broken)]
-    monkeypatch.setattr(registry_module, "entry_points", lambda group: entries if group == "foresee.toys" else [])
+    monkeypatch.setattr("importlib.metadata.entry_points", lambda group: entries if group == "foresee.toys" else [])
     toys = Registry("toy", group="foresee.toys")
     toys.add("ours", 1)
     assert toys.names() == ["ours", "theirs"]

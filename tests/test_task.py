@@ -54,3 +54,14 @@ def test_shapes():
     for text in ("", "3x", "0x3", "ax3"):
         with pytest.raises(InputError, match="expected sizes joined by x"):
             parse_shape(text)
+
+
+def test_token_ids():
+    task = Task((128,), 10, tokens=30522)
+    assert Task.from_json(task.to_json()) == task
+    assert task.to_json() == {"inputs": [128], "outputs": 10, "tokens": 30522}
+    assert (task.example(2).shape, task.example(2).dtype) == ((2, 128), torch.int64)
+    with pytest.raises(InputError, match="tokens 0: at least 1 is needed"):
+        Task((128,), 10, tokens=0)
+    with pytest.raises(InputError, match="not both"):
+        Task((3,), 1, vocabularies=(5,), tokens=5)

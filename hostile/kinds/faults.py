@@ -59,7 +59,8 @@ def _workers_killed(rng: random.Random, argv: list[str], folder: Path) -> None:
     call = Running([*argv, "--engine", "processes", "--workers", "2"], folder, cold=True)
     for _ in range(rng.randint(1, 3)):
         time.sleep(rng.choice([rng.uniform(0, 6), rng.uniform(0, 0.5)]))
-        workers = [pid for pid in processes.descendants(call.pid) if "spawn_main" in processes.command_line(pid)]
+        # also the process that workers are forked from
+        workers = [pid for pid in processes.descendants(call.pid) if "forkserver" in processes.command_line(pid)]
         if workers and call.poll() is None:
             processes.send(rng.choice(workers), signal.SIGKILL)
     call.wait(200).check((0,))

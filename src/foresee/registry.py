@@ -6,7 +6,6 @@ import inspect
 from collections.abc import Callable, Iterable, Iterator
 from fnmatch import fnmatchcase
 from importlib import import_module
-from importlib.metadata import entry_points
 from pkgutil import walk_packages
 from typing import Any, Generic, TypeVar
 
@@ -105,6 +104,8 @@ class Registry(Generic[T]):
         if self._loaded:
             return
         self._loaded = True
+        from importlib.metadata import entry_points  # the slowest of the standard library here, and not always needed
+
         for entry in entry_points(group=self.group):
             try:
                 thing = entry.load()

@@ -22,6 +22,8 @@ class Task:
     number of values of each categorical (sparse) feature; a network is called with both, `network(dense, sparse)`, of
     shapes (B, dense) and (B, sparse), the latter whole numbers.
 
+    Text is token ids: `tokens` is how many there are, and a network is called with whole numbers below it, of shape `inputs`.
+
     >>> Task((3, 32, 32), 10).to_json()
     {'inputs': [3, 32, 32], 'outputs': 10}
     >>> [part.shape for part in Task((13,), 1, vocabularies=(100, 7)).example(batch=4)]
@@ -31,6 +33,7 @@ class Task:
     inputs: tuple[int, ...] = (3, 32, 32)
     outputs: int = 10
     vocabularies: tuple[int, ...] = ()
+    tokens: int | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "inputs", tuple(int(n) for n in self.inputs))
@@ -41,9 +44,13 @@ class Task:
         object.__setattr__(self, "vocabularies", tuple(int(n) for n in self.vocabularies))
         if any(n < 1 for n in self.vocabularies):
             raise InputError(f"vocabularies {shown(self.vocabularies)}: every feature needs at least 1 value")
-        large = next((n for n in (*self.inputs, self.outputs, *self.vocabularies) if n > MOST), None)
+        if self.tokens is not None and self.tokens < 1:
+            raise InputError(f"tokens {shown(self.tokens)}: at least 1 is needed")
+        large = next((n for n in (*self.inputs, self.outputs, *self.vocabularies, self.tokens or 1) if n > MOST), None)
         if large is not None:
             raise InputError(f"task with a size of {shown(large)}: at most {MOST:,} are possible")
+        if self.vocabularies and self.tokens is not None:
+            raise InputError("vocabularies and tokens: a sample is features of a click log or token ids, not both")
         if self.vocabularies and len(self.inputs) != 1:
             shape = "x".join(map(str, self.inputs))
             raise InputError(
@@ -54,6 +61,8 @@ class Task:
         """Zeros that a network of this task takes: one tensor, or dense and sparse features."""
         import torch
 
+        if self.tokens is not None:
+            return torch.zeros(batch, *self.inputs, dtype=torch.int64)
         dense = torch.zeros(batch, *self.inputs)
         if not self.vocabularies:
             return dense
@@ -62,13 +71,16 @@ class Task:
     def to_json(self) -> dict[str, Any]:
         """Plain form for JSON and TOML."""
         plain: dict[str, Any] = {"inputs": list(self.inputs), "outputs": self.outputs}
-        return {**plain, "vocabularies": list(self.vocabularies)} if self.vocabularies else plain
+        plain |= {"vocabularies": list(self.vocabularies)} if self.vocabularies else {}
+        return plain if self.tokens is None else {**plain, "tokens": self.tokens}
 
     @classmethod
     def from_json(cls, plain: Any) -> Task:
         """Inverse of `to_json`, checked."""
         try:
-            return cls(tuple(plain["inputs"]), int(plain["outputs"]), tuple(plain.get("vocabularies", ())))
+            tokens = plain.get("tokens")
+            own = (tuple(plain.get("vocabularies", ())), None if tokens is None else int(tokens))
+            return cls(tuple(plain["inputs"]), int(plain["outputs"]), *own)
         except (TypeError, KeyError, ValueError, OverflowError, AttributeError) as error:
             if isinstance(error, InputError):
                 raise

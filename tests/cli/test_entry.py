@@ -5,8 +5,10 @@ from __future__ import annotations
 import sys
 
 import pytest
+import typer
 
 from foresee.cli import entry
+from foresee.cli.app import stopped
 from foresee.cli.start import Signals
 
 
@@ -59,3 +61,30 @@ def test_ctrl_c_is_130(broken, capfd):
     broken(KeyboardInterrupt())
     assert entry.guarded() == 130
     assert capfd.readouterr().err == "stopped\n"
+
+
+@pytest.fixture
+def interrupted(monkeypatch):
+    """A command of the real command line that is interrupted, as typer sees it; it may have said so itself."""
+
+    def call(words):
+        app = typer.Typer()
+
+        @app.command()
+        def only() -> None:
+            if words is not None:
+                stopped(words)
+            raise KeyboardInterrupt
+
+        monkeypatch.setattr(entry, "app", app)
+        monkeypatch.setattr(sys, "argv", ["foresee"])
+
+    return call
+
+
+@pytest.mark.parametrize(("words", "line"), [(None, "stopped\n"), (" after 3 of 4", "stopped after 3 of 4\n")])
+def test_an_interruption_is_said_once_whoever_says_it(interrupted, capfd, words, line):
+    for _ in range(2):
+        interrupted(words)
+        assert entry.guarded() == 130
+        assert capfd.readouterr().err == line

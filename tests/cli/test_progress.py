@@ -16,6 +16,8 @@ def screen(monkeypatch):
     console = Console(record=True, width=200, force_terminal=False, file=open("/dev/null", "w"))  # noqa: SIM115
     clock = iter(range(0, 100_000, 10))
     monkeypatch.setattr(progress, "err", console)
+    monkeypatch.setattr("foresee.cli.app.err", console)
+    monkeypatch.setattr("foresee.cli.start.Signals.told", False)
     monkeypatch.setattr(progress.time, "monotonic", lambda: float(next(clock)))
     return lambda: console.export_text().splitlines()
 
@@ -31,9 +33,16 @@ def test_candidates_and_their_rate(screen):
     lines = screen()
     assert lines[0].startswith("1/3 scored, best 1.25, ")
     assert "/s" in lines[0]
-    assert "left" in lines[0]
     assert "1 failed" in lines[1]
     assert "left" not in lines[-1]
+
+
+def test_the_time_that_is_left_is_told_after_a_few_results(screen):
+    with Watch("searching", show=True) as watch:
+        watch.observe(Event("started", 0, 9))
+        for done in range(1, 5):
+            watch.observe(Event("scored", done, 9, done))
+    assert ["left" in line for line in screen()] == [False, False, True, True]
 
 
 def test_what_is_replayed_is_not_work(screen):

@@ -114,3 +114,12 @@ def test_epochs_are_of_the_stated_length_and_fresh() -> None:
     assert torch.cat(drawn).unique(dim=0).shape == (30, 2)
     with pytest.raises(InputError, match="batch of 0 samples"):
         Synthetic(epoch_samples=0)
+
+
+def test_token_ids_are_whole_numbers_below_their_bound():
+    data = Synthetic(Task((7,), 3, tokens=5))
+    batch = data.batch(200, seed=1)
+    assert batch.inputs.shape == (200, 7)
+    assert batch.inputs.dtype == torch.int64
+    assert set(batch.inputs.flatten().tolist()) == set(range(5))
+    assert data.fingerprint != Synthetic(Task((7,), 3)).fingerprint != Synthetic(Task((7,), 3, tokens=6)).fingerprint

@@ -13,7 +13,7 @@ from hostile.kind import names
 #: the seed of the fixed part
 SEED = "2"
 #: kinds whose cases depend on the moment at which a signal arrives; rooms have kills of their own among their tests
-TIMED = ("kills", "faults")
+TIMED = ("blows", "kills", "faults")
 
 
 @pytest.mark.slow

@@ -103,3 +103,20 @@ def test_a_folder_that_is_read_only(name, index, many):
     count, refusal = done.stdout.splitlines()
     assert int(count) == many
     assert "cannot be opened for writing; check the folder's permissions" in refusal
+
+
+def test_what_sqlite_says_of_damage_in_several_lines_is_one(tmp_path):
+    live(tmp_path).close()
+    path = tmp_path / "run.sqlite"
+    whole = bytearray(path.read_bytes())
+    size = int.from_bytes(whole[16:18], "big")
+    leaves = [
+        start for start in range(size, len(whole), size)
+        if whole[start] in (0x0A, 0x0D) and int.from_bytes(whole[start + 3 : start + 5], "big") > 1
+    ]  # fmt: skip
+    for start in leaves:  # two rows of a leaf of a table lie at the same place
+        whole[start + 10 : start + 12] = whole[start + 8 : start + 10]
+    path.write_bytes(whole)
+    with pytest.raises(RunError, match="is damaged") as caught:
+        read(tmp_path)
+    assert len(str(caught.value).splitlines()) == 1

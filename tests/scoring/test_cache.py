@@ -118,3 +118,18 @@ def test_a_reason_with_half_a_character_is_kept():
     with Cache() as cache:
         cache.put("a", {"k": Score("p", None, "unsupported", "no \ud800")})
         assert cache.get(["k"])["k"].reason == "no ?"
+
+
+@pytest.mark.parametrize("way", ["deleted", "replaced", "its folder moved"])
+def test_a_file_that_goes_away_is_said_at_the_next_score(tmp_path, way):
+    path = tmp_path / "bench" / "scores.sqlite"
+    with Cache(path) as cache:
+        cache.put("a", {"k": Score("params", 1.0)})
+        if way == "its folder moved":
+            path.parent.rename(tmp_path / "moved")
+        else:
+            path.unlink()
+        if way == "replaced":
+            path.write_bytes(b"")
+        with pytest.raises(RunError, match=r"scores\.sqlite: was deleted or replaced while scores were made"):
+            cache.put("b", {"l": Score("params", 2.0)})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import sys
 from dataclasses import dataclass
 
 from torch import nn
@@ -23,6 +24,8 @@ FAULTS = (
     "negative",
     "build",
     "forward",
+    "exit",
+    "exit in forward",
 )
 
 
@@ -36,6 +39,11 @@ class StrangeError(Exception):
 class Broken(nn.Module):
     def forward(self, inputs):
         raise ValueError("no way forward: \ud800")
+
+
+class Leaving(nn.Module):
+    def forward(self, inputs):
+        sys.exit("enough")
 
 
 @dataclass(frozen=True)
@@ -92,6 +100,10 @@ class Impossible(Space[Width]):
     def build(self, architecture, task):
         if architecture.fault == "build":
             raise MemoryError
+        if architecture.fault == "exit":
+            sys.exit(3)
+        if architecture.fault == "exit in forward":
+            return Leaving()
         if architecture.fault == "forward":
             return Broken()
         return nn.Sequential(

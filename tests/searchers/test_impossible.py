@@ -43,6 +43,7 @@ def test_whatever_is_impossible_the_run_ends(fault, limits, objectives):
     ("nan", "params cannot be found (ValueError: cannot convert float NaN"),
     ("negative", "params cannot be found (InputError: params -5: expected a finite number of at least 0)"),
     ("build", "MemoryError"),
+    ("exit", "SystemExit: 3"),
     ("parse", "RuntimeError: cannot be read"),
 ])  # fmt: skip
 def test_the_reason_is_kept(fault, reason):

@@ -12,7 +12,7 @@ from torch import nn
 
 import foresee as fs
 from foresee.errors import InfeasibleError, InputError, RunError, SettingsMismatchError, UnknownNameError
-from foresee.runs import Event, Store, read
+from foresee.runs import Event, RunFolder, Store, read
 from foresee.searchers import SearchSettings, run_search
 
 
@@ -310,3 +310,19 @@ def test_a_folder_that_is_deleted_ends_the_run_at_the_next_event(tmp_path):
         go(tmp_path / "r", observers=[delete])
     assert max(event.done for event in events) == 3
     assert not (tmp_path / "r").exists()
+
+
+def test_two_starts_at_once_do_not_become_a_mixture(tmp_path, monkeypatch):
+    """Another start with other settings makes its run between this one's first look and its hold on the folder."""
+    hold = RunFolder.hold
+
+    def late(self):
+        monkeypatch.setattr(RunFolder, "hold", hold)
+        go(self.path, seed=7)
+        hold(self)
+
+    monkeypatch.setattr(RunFolder, "hold", late)
+    with pytest.raises(SettingsMismatchError, match="seed: 0 here, 7 in the run"):
+        go(tmp_path / "r", resume=True)
+    assert read(tmp_path / "r").settings["seed"] == 7
+    assert "seed = 7" in (tmp_path / "r" / "settings.toml").read_text()

@@ -29,6 +29,8 @@ _HOMES = {
     "calibrate_table": "foresee.benchmarks.calibration_table",
     "correlate": "foresee.statistics",
     "load": "foresee.benchmarks.formats",
+    "open_bench": "foresee.benchmarks.opening",
+    "open_calibration": "foresee.benchmarks.opening",
     "save": "foresee.benchmarks.formats",
     "scored": "foresee.scoring",
 }
@@ -38,6 +40,7 @@ if TYPE_CHECKING:
     from foresee.benchmarks.calibration import Calibration, calibrate
     from foresee.benchmarks.calibration_table import CalibratedTable, calibrate_table
     from foresee.benchmarks.formats import load, save
+    from foresee.benchmarks.opening import open_bench, open_calibration
     from foresee.benchmarks.table import Table, Target
     from foresee.scoring.cache import Cache
     from foresee.scoring.many import ScoreMatrix, scored
@@ -59,6 +62,8 @@ __all__ = [
     "calibrate_table",
     "correlate",
     "load",
+    "open_bench",
+    "open_calibration",
     "save",
     "scored",
 ]

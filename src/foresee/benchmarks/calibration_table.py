@@ -42,6 +42,8 @@ from foresee.task import Task
 PROXIES = ("params", "macs", "inverse_conditions", "curvature", "meco", "swap", "zen", "synflow")
 #: the score that is shown beside, fitted to nothing
 UNTRAINED = "foresee"
+#: the file that holds a calibration, in its folder
+CALIBRATION = "calibration.json"
 #: a proxy with this before its name is a column of the table
 FROM_TABLE = "table:"
 #: draws without a new architecture until a space is taken to be used up
@@ -99,10 +101,12 @@ class CalibratedTable:
     def to_json(self) -> dict[str, Any]:
         """Plain values: what was asked, how far to trust it, and every prediction."""
         found = self.calibration
+        assert found.untrained_of_trained is not None
         return {
             "space": self.space,
             "task": None if self.task is None else self.task.to_json(),
             "target": self.target.name,
+            "metric": self.target.metric,
             "direction": self.target.direction,
             "seed": found.seed,
             "proxies": list(found.proxies),
@@ -116,12 +120,20 @@ class CalibratedTable:
             "settings": dict(self.settings),
             "environment": dict(self.environment),
             "trained": [
-                {"architecture": self.texts[place], "value": float(value), "predicted": mean, "low": low, "high": high}
-                for place, value, (mean, low, high) in zip(
-                    found.trained, found.values, found.held_out.T.tolist(), strict=True
+                {
+                    "architecture": self.texts[place],
+                    "value": float(value),
+                    "predicted": mean,
+                    "low": low,
+                    "high": high,
+                    "untrained": float(score) if np.isfinite(score) else None,
+                }
+                for place, value, (mean, low, high), score in zip(
+                    found.trained, found.values, found.held_out.T.tolist(), found.untrained_of_trained, strict=True
                 )
             ],
             "predictions": self.rows(),
+            "places": found.order.tolist(),  # of the predictions, as they were before they were put in order
         }
 
     def write(self, folder: str | Path) -> Path:
@@ -133,7 +145,7 @@ class CalibratedTable:
         writer.writeheader()
         writer.writerows(rows)
         write_whole(where / "predictions.csv", text.getvalue())
-        return write_whole(where / "calibration.json", json.dumps(self.to_json(), indent=1, default=str) + "\n")
+        return write_whole(where / CALIBRATION, json.dumps(self.to_json(), indent=1, default=str) + "\n")
 
 
 def calibrate_table(

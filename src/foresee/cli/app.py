@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from typing import Any
+from typing import Annotated, Any
 
 import typer
 from rich.console import Console, ConsoleOptions
@@ -12,6 +12,9 @@ from rich.measure import Measurement
 from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
+
+from foresee import __version__
+from foresee.cli.start import STOPPED, Signals
 
 app = typer.Typer(
     name="foresee",
@@ -21,6 +24,22 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+
+
+def _tell_version(asked: bool) -> None:
+    if asked:
+        print(f"foresee {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def everywhere(
+    version: Annotated[
+        bool, typer.Option("--version", help="Show the version and exit.", is_eager=True, callback=_tell_version)
+    ] = False,
+) -> None:
+    """What can be said before any command."""
+
 
 #: what steers a terminal, turns the direction of writing or cannot be written at all; a line's end and a tab may stay
 _STEERING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff\ud800-\udfff]")
@@ -50,6 +69,14 @@ def harmless(text: str) -> str:
 
 out = Terminal()
 err = Terminal(stderr=True)
+
+
+def stopped(words: str = "") -> int:
+    """Say that the command was stopped, once, and give its exit code; the first to know says what became of the work."""
+    if not Signals.told:
+        err.print(f"[yellow]stopped[/yellow]{words}", highlight=False)
+        Signals.told = True
+    return STOPPED
 
 
 def print_whole(grid: Table) -> None:

@@ -10,7 +10,7 @@ import os
 import sys
 import traceback
 
-from foresee.cli.app import app, err
+from foresee.cli.app import app, err, stopped
 from foresee.cli.start import STOPPED, Signals
 from foresee.errors import ForeseeError
 from foresee.registry import import_all
@@ -28,10 +28,10 @@ def guarded() -> int:
     try:
         return run()
     except KeyboardInterrupt:
-        return _stopped()
+        return stopped()
     except Exception as error:
         if Signals.seen:  # in native code an interruption may come out as something else
-            return _stopped()
+            return stopped()
         if os.environ.get(TRACE):
             traceback.print_exc()
             return OURS
@@ -42,12 +42,14 @@ def guarded() -> int:
 def run() -> int:
     """Run the command in `sys.argv` and return its exit code; what is not expected is raised."""
     import_all("foresee.cli.commands")
+    Signals.told = False
     try:
-        return app(standalone_mode=False) or 0
+        code = app(standalone_mode=False) or 0
+        return stopped() if code == STOPPED else code  # typer makes a silent 130 of an interruption
     except ForeseeError as error:
-        return _stopped() if Signals.seen else _say(str(error))
+        return stopped() if Signals.seen else _say(str(error))
     except KeyboardInterrupt:
-        return _stopped()
+        return stopped()
     except BrokenPipeError:  # the reader of a pipe went away: not worth a word
         sys.stderr.close()
         return 0
@@ -58,7 +60,7 @@ def run() -> int:
     except Exception as error:
         # Typer may carry its own copy of click, so its errors are known by what they can do, not by their class.
         if type(error).__name__ == "Abort":
-            return _stopped()
+            return stopped()
         if hasattr(error, "format_message") and hasattr(error, "exit_code"):
             if type(error).__name__ == "NoArgsIsHelpError":
                 error.show()  # type: ignore[attr-defined]
@@ -74,8 +76,3 @@ def _say(message: str, code: int = 2) -> int:
     err.print("[red]foresee:[/red]", end=" ")
     err.print(line, markup=False, highlight=False, soft_wrap=True)
     return code
-
-
-def _stopped() -> int:
-    err.print("[yellow]stopped[/yellow]")
-    return STOPPED

@@ -12,7 +12,7 @@ from __future__ import annotations
 import copy
 import functools
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, get_type_hints
@@ -25,9 +25,13 @@ from foresee.task import parse_shape
 
 
 class Group:
-    """Base of all groups: dataclasses whose annotated fields are options, shown under the heading `panel`."""
+    """Base of all groups: dataclasses whose annotated fields are options, shown under the heading `panel`.
+
+    An option whose default is None was not said; `usual` has the words, by field, for what is taken then.
+    """
 
     panel: ClassVar[str] = ""
+    usual: ClassVar[Mapping[str, str]] = {}
 
 
 @dataclass
@@ -35,13 +39,15 @@ class LookOptions(Group):
     """How networks are looked at, whatever is asked of them."""
 
     panel = "How networks are looked at"
+    usual: ClassVar[Mapping[str, str]] = {
+        **{name: str(value) for name, value in ScoringSettings().to_json().items() if isinstance(value, int | str)},
+        "batch_size": "what each proxy needs",
+    }
 
     data: Annotated[str | None, typer.Option(help="digits, synthetic, a .npz file, an image folder, CIFAR files")] = (
         None
     )
-    batch_size: Annotated[
-        int | None, typer.Option(help="samples per batch; by default what each proxy needs (a paper's table: at most)")
-    ] = None
+    batch_size: Annotated[int | None, typer.Option(help="samples per batch (a paper's table: at most)")] = None
     repeats: Annotated[
         int | None, typer.Option(help="looks to average over: draws of a search, initialisations of a bench")
     ] = None
@@ -64,16 +70,28 @@ class LookOptions(Group):
 class ScoringOptions(LookOptions):
     """All that a score depends on beside the architecture: `ScoringSettings`, as options."""
 
+    usual: ClassVar[Mapping[str, str]] = {
+        **LookOptions.usual,
+        "proxy": ", ".join(ScoringSettings().proxies),
+        "input_": "the data's own",
+        "outputs": "the data's classes",
+        "tokens": "numbers",
+    }
+
     proxy: Annotated[
         list[str] | None, typer.Option(help="what foresees (`foresee proxies`): the first one steers a search")
     ] = None
     input_: Annotated[str | None, typer.Option("--input", help="shape of one sample, such as 3x32x32")] = None
     outputs: Annotated[int | None, typer.Option(help="outputs of the network")] = None
+    tokens: Annotated[
+        int | None,
+        typer.Option(help="inputs are token ids below this: --input 128 --tokens 30522 --data synthetic"),
+    ] = None
 
     def said(self) -> dict[str, Any]:
         """What was said, by the names of the settings."""
         inputs = list(parse_shape(self.input_)) if self.input_ else None
-        plain = {"proxies": self.proxy, "inputs": inputs, "outputs": self.outputs}
+        plain = {"proxies": self.proxy, "inputs": inputs, "outputs": self.outputs, "tokens": self.tokens}
         return {**super().said(), **{key: value for key, value in plain.items() if value is not None}}
 
     def sorted(self, space: str, *, searcher: str = "", proxies: list[str]) -> SortedSettings:
@@ -91,12 +109,20 @@ class WorkOptions(Group):
     """Who works, and how it is watched; nothing here changes a result."""
 
     panel = "Who works"
+    usual: ClassVar[Mapping[str, str]] = {"workers": "one per core"}
 
     engine: Annotated[str, typer.Option(help="where the work is done (`foresee engines`); the result is the same")] = (
         "processes"
     )
-    workers: Annotated[int | None, typer.Option(help="processes to use; by default one per core")] = None
+    workers: Annotated[int | None, typer.Option(help="processes to use")] = None
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="no progress bar")] = False
+
+    def get_ready(self) -> None:
+        """Let what workers need be imported while this process imports it; to be called before anything heavy."""
+        if self.engine == "processes":
+            from foresee.runs.engines import get_ready
+
+            get_ready("foresee.scoring.ready")
 
 
 @dataclass
@@ -104,15 +130,25 @@ class CacheOptions(Group):
     """Where scores are kept."""
 
     panel = "Who works"
+    usual: ClassVar[Mapping[str, str]] = {"cache": "$FORESEE_CACHE, else scores.sqlite in --out"}
 
     cache: Annotated[
         Path | None,
-        typer.Option(help="file of scores already computed; by default $FORESEE_CACHE, else scores.sqlite in --out"),
+        typer.Option(help="file of scores already computed"),
     ] = None
 
 
 def grouped(command: Callable[..., None]) -> Callable[..., None]:
     """A command whose parameters of type `Group` are replaced by the options of that group."""
+    return usually()(command)
+
+
+def usually(**usual: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """As `grouped`, with a command's own words for what is taken where an option is not said."""
+    return functools.partial(_grouped, usual=usual)
+
+
+def _grouped(command: Callable[..., None], usual: Mapping[str, str]) -> Callable[..., None]:
     hints = get_type_hints(command, include_extras=True)
     plain: list[inspect.Parameter] = []
     groups: dict[str, type[Any]] = {}
@@ -123,7 +159,7 @@ def grouped(command: Callable[..., None]) -> Callable[..., None]:
         else:
             plain.append(_parameter(name, parameter.default, hints[name]))
     for kind in groups.values():
-        plain += _options(kind)
+        plain += _options(kind, usual)
 
     @functools.wraps(command)
     def called(**given: Any) -> None:
@@ -135,7 +171,7 @@ def grouped(command: Callable[..., None]) -> Callable[..., None]:
     return called
 
 
-def _options(kind: type[Any]) -> list[inspect.Parameter]:
+def _options(kind: type[Any], usual: Mapping[str, str]) -> list[inspect.Parameter]:
     """The options of a group under its heading: those it adds itself before those it has from another."""
     hints = get_type_hints(kind, include_extras=True)
     found = sorted(fields(kind), key=lambda one: one.name not in vars(kind).get("__annotations__", {}))
@@ -143,6 +179,8 @@ def _options(kind: type[Any]) -> list[inspect.Parameter]:
     for one in found:
         option = copy.copy(hints[one.name].__metadata__[0])
         option.rich_help_panel = kind.panel or None
+        if one.default is None:
+            option.show_default = usual.get(one.name, kind.usual.get(one.name, False))
         made.append(_parameter(one.name, one.default, Annotated[hints[one.name].__origin__, option]))
     return made
 

@@ -14,7 +14,7 @@ from foresee.quantities import parse_duration, parse_quantity
 from foresee.registry import tidy
 
 #: the argument SPACE, for those who would rather write an option
-SpaceOption = Annotated[str | None, typer.Option("--space", help="the same as SPACE, as an option")]
+SpaceOption = Annotated[str | None, typer.Option("--space", help="the same as SPACE, as an option", show_default=False)]
 
 
 def one_space(argument: str | None, option: str | None) -> str | None:

@@ -7,12 +7,14 @@ from typing import Any
 
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn
 
-from foresee.cli.app import err
+from foresee.cli.app import err, stopped
 from foresee.quantities import format_seconds
 from foresee.runs.events import Event
 
 #: seconds between two lines where there is no terminal
 BETWEEN = 5
+#: results from which on the time that is left can be told; the first ones are slow, and come several at once
+FEW = 3
 
 
 class Watch:
@@ -63,10 +65,9 @@ class Watch:
             words = [f"{self.done}/{self.total} scored", self._shown_best(), self._rate()]
             self._line(", ".join(filter(None, words)), last=event.kind == "finished")
 
-    def stopped(self) -> None:
-        """Say after how many, and that nothing is lost."""
-        after = f" after {self.done} of {self.total}; the same command goes on from there" if self.total else ""
-        err.print(f"[yellow]stopped[/yellow]{after}", highlight=False)
+    def stopped(self) -> int:
+        """Say after how many, and that nothing is lost; the exit code."""
+        return stopped(f" after {self.done} of {self.total}; the same command goes on from there" if self.total else "")
 
     def _count(self, event: Event) -> None:
         if event.kind in ("started", "resumed"):
@@ -95,7 +96,8 @@ class Watch:
             return ""
         rate = self._fresh / passed
         words = [f"{rate:.2g}/s" if rate < 99 else f"{rate:,.0f}/s"]
-        words += [f"{format_seconds((self.total - self.done) / rate)} left"] if self.done < self.total else []
+        if self.done < self.total and self._fresh >= FEW:
+            words += [f"{format_seconds((self.total - self.done) / rate)} left"]
         words += [form.format(f"{self._failed} failed")] if self._failed else []
         return ", ".join(words)
 

@@ -21,9 +21,9 @@ _IMPORT = "<frozen importlib._bootstrap>"
 
 
 class Signals:
-    """What Ctrl-C and a polite kill do, and whether there was one."""
+    """What Ctrl-C and a polite kill do, whether there was one, and whether the person was told so."""
 
-    seen = False
+    seen = told = False
 
     @classmethod
     def install(cls) -> None:
@@ -44,11 +44,16 @@ class Signals:
         cls.seen = True
         while frame is not None:
             if frame.f_code.co_filename == _IMPORT:
-                shown = b"\x1b[?25h" if os.isatty(2) else b""  # a progress bar may have hidden the cursor
-                os.write(2, shown + b"stopped\n")
-                os._exit(STOPPED)
+                cls.leave()
             frame = frame.f_back
         raise KeyboardInterrupt
+
+    @classmethod
+    def leave(cls) -> NoReturn:
+        """End at once, with a line if there was none."""
+        shown = b"\x1b[?25h" if os.isatty(2) else b""  # a progress bar may have hidden the cursor
+        os.write(2, shown + (b"" if cls.told else b"stopped\n"))
+        os._exit(STOPPED)
 
 
 def only_installed() -> None:
@@ -69,8 +74,11 @@ def main() -> NoReturn:
     """Entry point of the command."""
     Signals.install()
     only_installed()
-    from foresee.cli.entry import guarded
+    try:
+        from foresee.cli.entry import guarded
 
-    code = guarded()
-    Signals.ignore()
+        code = guarded()
+        Signals.ignore()
+    except KeyboardInterrupt:  # between the last word and the end, or while an interruption was being said
+        Signals.leave()
     sys.exit(code)

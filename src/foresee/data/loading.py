@@ -139,6 +139,8 @@ def load(
     torch.Size([4, 3, 32, 32])
     """
     wanted = Wanted.of(task, resize, split, normalise, inputs, outputs)
+    if task is not None and task.tokens is not None and reference != "synthetic":
+        raise InputError(f"tokens {task.tokens}: only synthetic data has token ids (data = synthetic), not {reference}")
     if isinstance(reference, str) and reference in sets:
         return sets[reference](wanted)
     if not os.fspath(reference):

@@ -18,9 +18,10 @@ from foresee.task import Task
 class Synthetic(Data):
     """Standard normal inputs, labels uniform over the outputs; every batch is new, there is no end.
 
-    A task with vocabularies gets click logs: normal dense features, sparse ones uniform over their vocabularies, and for
-    one output answers 0 or 1, float32 of shape (n, 1). It is standard already, so normalising does nothing. `len` answers
-    with the largest number Python allows; an epoch has `epoch_samples`, fresh ones in each.
+    A task of tokens gets ids, uniform over them. A task with vocabularies gets click logs: normal dense features, sparse
+    ones uniform over their vocabularies, and for one output answers 0 or 1, float32 of shape (n, 1). It is standard already,
+    so normalising does nothing. `len` answers with the largest number Python allows; an epoch has `epoch_samples`, fresh
+    ones in each.
 
     >>> data = Synthetic(Task((3, 8, 8), 5))
     >>> batch = data.batch(2, seed=1)
@@ -40,9 +41,10 @@ class Synthetic(Data):
 
     @property
     def fingerprint(self) -> str:
-        """Of the definition: distribution, shape, outputs, vocabularies."""
-        sparse = (self.task.vocabularies,) if self.task.vocabularies else ()
-        return digest("synthetic", "normal", self.task.inputs, self.task.outputs, *sparse)
+        """Of the definition: distribution, shape, outputs, vocabularies or tokens."""
+        more: list[object] = [self.task.vocabularies] if self.task.vocabularies else []
+        more += [] if self.task.tokens is None else ["tokens", self.task.tokens]
+        return digest("synthetic", "normal", self.task.inputs, self.task.outputs, *more)
 
     @property
     def epoch_samples(self) -> int:
@@ -53,12 +55,16 @@ class Synthetic(Data):
         """`size` fresh samples, from the seed and the batch's number."""
         check_draw(size, index)
         draws = generator(seed, "data", index)
+        shape = (size, *self.task.inputs)
         try:
-            inputs = torch.randn(size, *self.task.inputs, generator=draws, dtype=torch.float32)
+            if self.task.tokens is not None:
+                inputs = torch.randint(self.task.tokens, shape, generator=draws)
+            else:
+                inputs = torch.randn(shape, generator=draws, dtype=torch.float32)
         except RuntimeError as error:  # the sizes are sound, so it is their product
-            shape = "x".join(map(str, self.task.inputs))
+            sizes = "x".join(map(str, self.task.inputs))
             raise InputError(
-                f"{size} samples of {shape} do not fit into memory: ask for fewer or smaller ones"
+                f"{size} samples of {sizes} do not fit into memory: ask for fewer or smaller ones"
             ) from error
         if not self.task.vocabularies:
             return Batch(inputs, torch.randint(self.task.outputs, (size,), generator=draws))

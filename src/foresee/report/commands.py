@@ -14,7 +14,7 @@ from foresee.runs.record import Record
 from foresee.spaces.find import is_code
 
 #: settings that `foresee search` has an option for, with the value that needs no mention
-_OPTIONS = {"seed": None, "batch_size": None, "repeats": 1, "threads": 1, "device": "cpu"}
+_OPTIONS = {"seed": None, "tokens": None, "batch_size": None, "repeats": 1, "threads": 1, "device": "cpu"}
 #: settings that change nothing in the command when they have this value, and cannot be given by an option otherwise
 _SILENT = {"window": 8}
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import platform
-from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 
@@ -23,6 +22,8 @@ def environment(**more: Any) -> dict[str, Any]:
 
 def installed(package: str) -> str:
     """The version of an installed package, or "not installed"."""
+    from importlib.metadata import PackageNotFoundError, version
+
     try:
         return version(package)
     except PackageNotFoundError:

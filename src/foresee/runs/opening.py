@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import sqlite3
 from collections.abc import Iterator
@@ -27,7 +28,8 @@ def reading(path: Path) -> sqlite3.Connection:
             check_version(path, version(connection))
             verdict = connection.execute("PRAGMA quick_check(1)").fetchone()[0]
             if verdict != "ok":
-                raise RunError(f"{path} is damaged ({verdict}); restore it from a copy or start a new run")
+                words = " ".join(str(verdict).split())  # SQLite's own may have several lines
+                raise RunError(f"{path} is damaged ({words}); restore it from a copy or start a new run")
         except BaseException:
             connection.close()
             raise
@@ -56,6 +58,15 @@ def in_memory(source: sqlite3.Connection) -> sqlite3.Connection:
 def beside(path: Path, ending: str) -> Path:
     """A file that lies beside another: its write-ahead log, its copy, ..."""
     return path.with_name(path.name + ending)
+
+
+def which(path: str | Path) -> tuple[int, int] | None:
+    """Which file it is, whatever its name; None where there is none."""
+    try:
+        found = os.stat(path)
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
 
 
 def _connect(path: Path, mode: str) -> sqlite3.Connection:

@@ -20,7 +20,7 @@ from typing import Any
 from foresee.errors import RunError
 from foresee.runs.checking import check, fact, opened_mapping, opened_numbers
 from foresee.runs.migrations import keep_copy, migrate
-from foresee.runs.opening import beside, in_memory, reading, translated, writing
+from foresee.runs.opening import beside, in_memory, reading, translated, which, writing
 from foresee.runs.record import CandidateRow, EventRow, Objective, Record, ScoreRow, StepRow
 from foresee.runs.schema import SCHEMA_VERSION, insert, lay_out, version
 from foresee.runs.values import number, pack
@@ -31,7 +31,7 @@ class Store:
 
     def __init__(self, connection: sqlite3.Connection, path: str) -> None:
         self._connection, self.path = connection, path
-        self._file = _file(path)
+        self._file = which(path)
 
     # -- opening ----------------------------------------------------------------------------------------------------------
     @classmethod
@@ -117,7 +117,7 @@ class Store:
     @contextmanager
     def _transaction(self) -> Iterator[sqlite3.Connection]:
         with translated(self.path):
-            if _file(self.path) != self._file:  # SQLite would write to a file that nobody will ever find
+            if which(self.path) != self._file:  # SQLite would write to a file that nobody will ever find
                 raise RunError(f"{self.path}: was deleted or replaced while the run went on; start a new run")
             self._connection.execute("BEGIN IMMEDIATE")
             try:
@@ -293,15 +293,6 @@ class Store:
             objectives=self.objectives(),
             steps=self.steps(),
         )
-
-
-def _file(path: str) -> tuple[int, int] | None:
-    """Which file it is, whatever its name; None where there is none."""
-    try:
-        found = os.stat(path)
-    except OSError:
-        return None
-    return found.st_dev, found.st_ino
 
 
 def _score(row: ScoreRow, candidate: int) -> tuple[Any, ...]:

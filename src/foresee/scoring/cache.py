@@ -20,6 +20,7 @@ from typing import Any
 from foresee.errors import RunError, storable
 from foresee.proxies.base import Score
 from foresee.runs.checking import is_numbers
+from foresee.runs.opening import which
 
 APPLICATION_ID = 0x464F5243  # "FORC": tells our files from other programs' SQLite files
 SCHEMA_VERSION = 1
@@ -63,6 +64,7 @@ class Cache:
             except BaseException:
                 self._connection.close()
                 raise
+            self._file = None if self.path is None else which(self.path)
 
     def _open(self) -> None:
         db = self._connection
@@ -124,6 +126,8 @@ class Cache:
         ]
         if not rows:
             return
+        if self.path is not None and which(self.path) != self._file:  # what is written now would never be found
+            raise RunError(f"{self.path}: was deleted or replaced while scores were made; start again")
         with self._translated(), self._connection:
             self._connection.execute("BEGIN IMMEDIATE")
             self._connection.executemany(f"INSERT OR REPLACE INTO scores VALUES ({','.join('?' * 12)})", rows)  # noqa: S608

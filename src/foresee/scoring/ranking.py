@@ -16,6 +16,9 @@ from foresee.proxies.base import Proxy, Score
 from foresee.scoring import together
 from foresee.scoring.one import Model, chosen_proxies, scores
 
+#: what networks are ordered by where there are several proxies
+WAYS = ("mean_rank", "log_rank")
+
 
 @dataclass(frozen=True)
 class Ranking:
@@ -77,8 +80,7 @@ def rank(
     1  wide        150   120          1
     2  narrow       15    12          2
     """
-    if by not in ("mean_rank", "log_rank"):
-        raise UnknownNameError("way to order by", by, ("mean_rank", "log_rank"))
+    check_way(by)
     named = _named(models)
     chosen = chosen_proxies(proxies, settings or {}, initialise)
     batches = as_batches(batch)
@@ -86,15 +88,26 @@ def rank(
         name: scores(model, batches, chosen, seed=seed, repeats=repeats, loss=loss, device=device)
         for name, model in named.items()
     }
+    return ranked(found, by)
+
+
+def check_way(by: str) -> None:
+    """Whether `by` is a way to order."""
+    if by not in WAYS:
+        raise UnknownNameError("way to order by", by, WAYS)
+
+
+def ranked(found: Mapping[str, Mapping[str, Score]], by: str = "mean_rank") -> Ranking:
+    """The order of networks whose scores, by the same proxies for all of them, are there already."""
+    check_way(by)
     table = torch.tensor([[one.merit for one in own.values()] for own in found.values()], dtype=torch.float64)
-    proxy_names = [one.full_name for one in chosen]
-    both = zip(named, together.places(table).tolist(), strict=True)
-    ranks = {name: dict(zip(proxy_names, row, strict=True)) for name, row in both}
-    means = dict(zip(named, together.mean_rank(table).tolist(), strict=True))
-    logs = dict(zip(named, together.log_rank(table).tolist(), strict=True))
+    both = zip(found.items(), together.places(table).tolist(), strict=True)
+    ranks = {name: dict(zip(own, row, strict=True)) for (name, own), row in both}
+    means = dict(zip(found, together.mean_rank(table).tolist(), strict=True))
+    logs = dict(zip(found, together.log_rank(table).tolist(), strict=True))
     failures = {name: sum(not one.ok for one in own.values()) for name, own in found.items()}
     badness = means if by == "mean_rank" else {name: -number for name, number in logs.items()}
-    order = tuple(sorted(named, key=lambda name: (failures[name], badness[name])))
+    order = tuple(sorted(found, key=lambda name: (failures[name], badness[name])))
     return Ranking(found, ranks, means, order, logs, by)
 
 

@@ -114,6 +114,8 @@ class Scorer:
         """The data the proxies look at, in the shape the networks take."""
         if self._data is not None:
             return self._data
+        if self.settings.tokens is not None:
+            return data_room.load(self.settings.data, task=self.settings.fitted(Task()))
         return data_room.load(self.settings.data, inputs=self.settings.inputs, outputs=self.settings.outputs)
 
     @cached_property
@@ -182,7 +184,10 @@ class Scorer:
                 if rest:
                     network = self.candidate(text, seed).build()
                     found |= dict(zip(rest, self.of_network(network, rest, seed), strict=True))
-        except Exception as error:  # a stranger's network may raise anything; it is this architecture's fate alone
+        except (
+            Exception,
+            SystemExit,
+        ) as error:  # a stranger's network may raise anything; it is this architecture's fate alone
             return Scored(error=said(error), seconds=time.perf_counter() - start)
         return Scored(tuple(found[name] for name in names), time.perf_counter() - start)
 

@@ -30,6 +30,7 @@ class ScoringSettings(Settings):
         data: what the proxies look at: `digits`, `synthetic`, or a path.
         inputs: shape of one sample; by default the data's own.
         outputs: outputs of the networks; by default the data's classes.
+        tokens: inputs are token ids, whole numbers below this; by default numbers.
         batch_size: samples per batch; by default what each proxy needs.
         repeats: how often to look: draws that a score of a search is the mean of, seeds of a bench.
         seed: decides weights, draws and batches, alike for all architectures.
@@ -45,6 +46,7 @@ class ScoringSettings(Settings):
     data: str = setting("digits", name("a name or path"))
     inputs: tuple[int, ...] | None = setting(None, sizes())
     outputs: int | None = setting(None, whole(1, MOST))
+    tokens: int | None = setting(None, whole(1, MOST))
     batch_size: int | None = setting(None, whole(1, MOST))
     repeats: int = setting(1, whole(1, most=10_000))
     seed: int = setting(0, whole(-MOST_SEED, MOST_SEED))
@@ -60,7 +62,10 @@ class ScoringSettings(Settings):
             raise InputError("proxies: at least one is needed")
         if len(set(self.proxies)) < len(self.proxies):
             raise InputError(f"proxies {', '.join(self.proxies)}: one is named twice")
+        if self.tokens is not None and self.inputs is None:
+            raise InputError(f"tokens {self.tokens}: say how many a sample has too (inputs; --input 128)")
 
     def fitted(self, task: Task) -> Task:
         """The data's task with what is asked for instead."""
-        return replace(task, inputs=self.inputs or task.inputs, outputs=self.outputs or task.outputs)
+        inputs, outputs = self.inputs or task.inputs, self.outputs or task.outputs
+        return replace(task, inputs=inputs, outputs=outputs, tokens=self.tokens or task.tokens)

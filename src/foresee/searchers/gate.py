@@ -53,7 +53,7 @@ class Gate:
         self._nearest: tuple[float, Any] | None = None
         #: how often something was passed over because it raised
         self.failures = 0
-        self._last: Exception | None = None
+        self._last: BaseException | None = None
         self._sound = False  # not one draw has succeeded yet
 
     @property
@@ -82,7 +82,7 @@ class Gate:
         for attempt in range(self._draws):
             try:
                 architecture, parent = draw(rng, attempt)
-            except Exception as error:  # a stranger's space may raise anything
+            except (Exception, SystemExit) as error:  # a stranger's space may raise anything
                 self._drawn += 1
                 self._note(error)
                 if not self._sound and self.failures >= BROKEN:
@@ -106,7 +106,7 @@ class Gate:
             return 0.0
         try:
             miss = self.limits.miss(self.problem.costs(architecture))
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             self._note(error)
             return math.inf
         if miss and (self._nearest is None or miss < self._nearest[0]):
@@ -122,7 +122,7 @@ class Gate:
             self._drawn += 1
             try:
                 step = self.space.mutate(architecture, rng)
-            except Exception as error:
+            except (Exception, SystemExit) as error:
                 self._note(error)
                 continue
             there = self.miss(step)
@@ -154,7 +154,7 @@ class Gate:
         """The architectures in their order; a listing that fails half-way ends there."""
         try:
             yield from self.space.enumerate()
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             self._note(error)
 
     def _new(self, architecture: Any) -> str | None:
@@ -163,18 +163,18 @@ class Gate:
             identity = self.space.canonical(architecture)
             for text in (identity, str(architecture)):
                 text.encode()  # the store keeps no half characters
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             self._note(error)
             return None
         return None if identity in self.seen or self.miss(architecture) else identity
 
-    def _note(self, error: Exception) -> None:
+    def _note(self, error: BaseException) -> None:
         """Pass over what raised this; what is wrong with the run itself (a full disk) is no architecture's fault."""
         if isinstance(error, RunError):
             raise error
         self.failures, self._last = self.failures + 1, error
 
-    def _broken(self, error: Exception) -> ForeseeError:
+    def _broken(self, error: BaseException) -> ForeseeError:
         """What to say where every draw fails: an error of ours says it itself."""
         return error if isinstance(error, ForeseeError) else InfeasibleError(self._explain())
 

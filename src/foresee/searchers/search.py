@@ -181,13 +181,13 @@ def _open_store(
     }
     if folder is None:
         return stack.enter_context(Store.create(":memory:", **asked))
+    folder.hold()  # first, so that no other start puts a run there after this one has looked
+    stack.callback(folder.release)
     if folder.exists and not resume:
         raise RunError(f"{folder.path} holds a run already: add --resume to go on with it, or choose another --out")
     if folder.exists:
         with Store.open(folder.store_path) as existing:
             _check_same(folder, settings, facts, existing)
-    folder.hold()
-    stack.callback(folder.release)
     folder.write_settings(asked["settings"])  # before the store: where there is a run, there are its settings
     if not folder.exists:
         return stack.enter_context(Store.create(folder.store_path, **asked))

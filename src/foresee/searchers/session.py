@@ -162,7 +162,7 @@ class Session:
                 counts[name] = _count(proposal.costs[name])
             except RunError:  # a latency was measured and could not be stored
                 raise
-            except Exception as error:
+            except (Exception, SystemExit) as error:
                 return counts, f"{name} cannot be found ({said(error)})"
         return counts, ""
 

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import sys
+
 import pytest
 
 from foresee.errors import UnknownNameError
@@ -28,8 +30,13 @@ def test_an_exception_is_an_outcome():
     assert attempt(half, 3, "a") == engines.Outcome(
         3, None, "TypeError: unsupported operand type(s) for /: 'str' and 'int'"
     )
+    assert attempt(leave, 3, "enough") == engines.Outcome(3, None, "SystemExit: enough")
     with pytest.raises(KeyboardInterrupt):  # Ctrl-C is the user's word to us, not to the job
         attempt(stop, 0, None)
+
+
+def leave(payload):
+    sys.exit(payload)
 
 
 def stop(payload):

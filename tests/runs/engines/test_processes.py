@@ -11,6 +11,14 @@ import pytest
 
 from foresee.errors import InputError, RunError
 from foresee.runs import engines
+from foresee.runs.engines import processes
+
+
+@pytest.fixture(params=["spawn", "forkserver"], autouse=True)
+def method(request, monkeypatch):
+    """However workers are started, all of this holds."""
+    monkeypatch.setattr(processes._Start, "method", request.param)
+    return request.param
 
 
 def square(payload):
@@ -89,7 +97,7 @@ def test_what_cannot_be_handed_over_is_an_outcome_and_its_worker_goes_on():
     assert found[3].value == "good"
 
 
-def test_workers_end_when_the_parent_is_killed(tmp_path):
+def test_workers_end_when_the_parent_is_killed(tmp_path, method):
     script = tmp_path / "parent.py"
     script.write_text(
         textwrap.dedent(
@@ -103,6 +111,8 @@ def test_workers_end_when_the_parent_is_killed(tmp_path):
                 time.sleep(600)
 
             if __name__ == "__main__":
+                if os.environ["METHOD"] == "forkserver":
+                    engines.get_ready("foresee.scoring.ready")
                 with engines.Processes(slow, 1) as engine:
                     engine.submit(0, os.environ["MARK"])
                     engine.wait()
@@ -110,7 +120,7 @@ def test_workers_end_when_the_parent_is_killed(tmp_path):
         )
     )
     mark = tmp_path / "pid"
-    parent = subprocess.Popen([sys.executable, str(script)], env={**os.environ, "MARK": str(mark)})
+    parent = subprocess.Popen([sys.executable, str(script)], env={**os.environ, "MARK": str(mark), "METHOD": method})
     deadline = time.monotonic() + 60
     while not (mark.exists() and mark.read_text()) and time.monotonic() < deadline:
         time.sleep(0.05)
@@ -177,7 +187,7 @@ def test_those_that_work_go_on_without_those_that_cannot_start(tmp_path):
 
 
 def test_work_that_cannot_be_sent_is_said():
-    said = r"the work cannot be handed to other processes .*use the serial engine"
+    said = r"the work cannot be handed to other processes .* a lambda has to be a function .* or use the serial engine"
     with engines.Processes(lambda payload: payload, 1) as engine, pytest.raises(RunError, match=said):
         engine.submit(0, 1)
 
@@ -238,3 +248,30 @@ def test_a_script_without_its_guard_is_told_so(tmp_path):
     done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, timeout=120)
     assert done.returncode != 0
     assert "if __name__ == '__main__'" in done.stderr
+
+
+def test_workers_are_forked_from_a_process_that_has_imported_what_they_need(tmp_path):
+    """In a program of its own: the process that workers are forked from lives as long as the one that asked for it."""
+    script = tmp_path / "ready.py"
+    script.write_text(
+        textwrap.dedent(
+            """
+            import sys
+            from foresee.runs import engines
+
+            def loaded(payload):
+                return payload in sys.modules
+
+            if __name__ == "__main__":
+                for ready in (False, True):
+                    if ready:
+                        engines.get_ready("wave")
+                    with engines.Processes(loaded, 2) as engine:
+                        for job in range(3):
+                            engine.submit(job, "wave")
+                        print([engine.wait().value for _ in range(3)])
+            """
+        )
+    )
+    done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines() == ["[False, False, False]", "[True, True, True]"]

@@ -74,6 +74,7 @@ def test_loading(here, reference):
     [
         ("my_model:make_net", "no module 'my_model': did you mean my_models"),
         ("my_package.net:make_net", "no module 'my_package.net': did you mean nets"),
+        ("stringg:make_net", "no module 'stringg': it is neither installed nor in the current folder"),
         ("zzzqqq:make_net", "no module 'zzzqqq': it is neither installed nor in the current folder"),
         ("my_models:make_ne", "unknown function of my_models 'make_ne': did you mean make_net"),
         ("my_package.nets:Nets.mak", "did you mean make"),

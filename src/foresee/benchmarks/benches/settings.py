@@ -42,7 +42,7 @@ class BenchSettings(Settings):
         """What the networks were built for."""
         if self.scoring.inputs is None or self.scoring.outputs is None:
             raise InputError("a bench says what its networks are built for: inputs and outputs")
-        return Task(self.scoring.inputs, self.scoring.outputs)
+        return Task(self.scoring.inputs, self.scoring.outputs, tokens=self.scoring.tokens)
 
     @property
     def seeds(self) -> list[int]:

@@ -203,4 +203,9 @@ def nearest(file: File) -> str:
             "architecture, metric, value"
         )
     shown = ", ".join(file.header[:6]) + (", ..." if len(file.header) > 6 else "")
+    if "architecture" in there:
+        return (
+            f"a csv with the columns {shown}; expected architecture, metric, value (a row for each number), or architecture "
+            "and one column of numbers"
+        )
     return f"a csv with the columns {shown}, which spell no architecture; expected architecture, metric, value"

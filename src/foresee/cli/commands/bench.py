@@ -12,7 +12,7 @@ from rich.measure import Measurement
 from rich.table import Table as Listing
 
 from foresee.cli.app import app, err, out, print_whole
-from foresee.cli.groups import CacheOptions, ScoringOptions, WorkOptions, grouped
+from foresee.cli.groups import CacheOptions, ScoringOptions, WorkOptions, usually
 from foresee.cli.options import SpaceOption, one_space
 from foresee.cli.progress import Watch
 from foresee.errors import InputError
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 @app.command()
-@grouped
+@usually(input_="the benchmark's own", outputs="the benchmark's own")
 def bench(
     scoring: ScoringOptions,
     work: WorkOptions,
@@ -44,6 +44,7 @@ def bench(
 
     Example: foresee bench nasbench201 --table nb201.csv.gz --target test_acc_cifar10 --proxy dextr --proxy zico
     """
+    work.get_ready()
     from foresee.benchmarks.benches import BASELINES
     from foresee.benchmarks.benches import bench as run_bench
     from foresee.benchmarks.formats import load
@@ -76,8 +77,7 @@ def bench(
                 observers=[watch.observe],
             )
     except KeyboardInterrupt:
-        watch.stopped()
-        raise typer.Exit(130) from None
+        raise typer.Exit(watch.stopped()) from None
     _show(found)
     if agreement:
         _show_agreement(found)

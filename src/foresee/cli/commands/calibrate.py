@@ -12,7 +12,7 @@ from rich.markup import escape
 from rich.table import Table as Grid
 
 from foresee.cli.app import app, out, print_whole
-from foresee.cli.groups import CacheOptions, ScoringOptions, WorkOptions, grouped
+from foresee.cli.groups import CacheOptions, ScoringOptions, WorkOptions, usually
 from foresee.cli.options import SpaceOption, one_space
 from foresee.cli.progress import Watch
 from foresee.errors import InputError
@@ -24,7 +24,11 @@ if TYPE_CHECKING:
 
 
 @app.command()
-@grouped
+@usually(
+    proxy="params, macs, inverse_conditions, curvature, meco, swap, zen, synflow",
+    input_="the benchmark's own",
+    outputs="the benchmark's own",
+)
 def calibrate(
     scoring: ScoringOptions,
     work: WorkOptions,
@@ -34,15 +38,18 @@ def calibrate(
     table: Annotated[Path | None, typer.Option(help="trained architectures with what was measured of them")] = None,
     target: Annotated[str | None, typer.Option(help="the measured number to foresee (`foresee table info`)")] = None,
     trained: Annotated[
-        int | None, typer.Option(help="how many of the table count as trained, 10 to 500; by default all")
+        int | None, typer.Option(help="how many of the table count as trained, 10 to 500", show_default="all")
     ] = None,
     untrained: Annotated[
-        str | None, typer.Option(help="the untrained score to show beside: a proxy, or table:NAME")
+        str | None,
+        typer.Option(help="the untrained score to show beside: a proxy, or table:NAME", show_default="foresee"),
     ] = None,
     predict: Annotated[
-        Path | None, typer.Option(help="a file of architectures to foresee; by default the rest of the table")
+        Path | None, typer.Option(help="a file of architectures to foresee", show_default="the rest of the table")
     ] = None,
-    sample: Annotated[int | None, typer.Option(help="foresee so many drawn from the space instead")] = None,
+    sample: Annotated[
+        int | None, typer.Option(help="foresee so many drawn from the space", show_default="none")
+    ] = None,
     parts: Annotated[
         bool, typer.Option("--parts/--no-parts", help="let the model see what the architectures are made of")
     ] = True,
@@ -65,6 +72,7 @@ def calibrate(
         raise InputError("--table FILE and --target NAME are needed: what was trained, and which number to foresee")
     if top < 0:
         raise InputError(f"--top {top}: expected how many predictions to show")
+    work.get_ready()
     from foresee.benchmarks.calibration_table import PROXIES, UNTRAINED, calibrate_table, read_texts
     from foresee.benchmarks.formats import load
     from foresee.report.calibrate import write
@@ -97,8 +105,7 @@ def calibrate(
                 observers=[watch.observe],
             )
     except KeyboardInterrupt:
-        watch.stopped()
-        raise typer.Exit(130) from None
+        raise typer.Exit(watch.stopped()) from None
     report = write(found)
     if as_json:
         print(json.dumps(found.to_json(), indent=2))
@@ -115,7 +122,7 @@ def _task(scoring: ScoringOptions) -> Task | None:
         raise InputError(
             "--input and --outputs belong together: give both, or neither for the benchmark's own networks"
         )
-    return Task(said["inputs"], said["outputs"]) if "inputs" in said else None
+    return Task(said["inputs"], said["outputs"], tokens=said.get("tokens")) if "inputs" in said else None
 
 
 def _show(found: CalibratedTable, top: int, data: str) -> None:

@@ -12,8 +12,8 @@ import typer
 from rich.markup import escape
 from rich.table import Table
 
-from foresee.cli.app import app, err, out
-from foresee.cli.groups import LookOptions, WorkOptions, grouped
+from foresee.cli.app import app, out, stopped
+from foresee.cli.groups import LookOptions, WorkOptions, usually
 from foresee.cli.options import parse_settings
 from foresee.cli.progress import Watch
 from foresee.errors import InputError
@@ -24,25 +24,41 @@ if TYPE_CHECKING:
 
 
 @app.command()
-@grouped
+@usually(data="what the table asks for, else digits")
 def paper(
     look: LookOptions,
     work: WorkOptions,
     name: Annotated[str, typer.Argument(help="a table or figure, such as dextr-table-1; `list` lists all of them")],
-    tables: Annotated[Path | None, typer.Option(help="folder with tables of measured accuracies")] = None,
+    tables: Annotated[
+        Path | None,
+        typer.Option(
+            help="folder with tables of measured accuracies", show_default="only the paper's numbers are shown"
+        ),
+    ] = None,
     sample: Annotated[
         int | None,
-        typer.Option(help="architectures per benchmark; 0 for all; by default 1000, fewer where a number is costly"),
+        typer.Option(
+            help="architectures per benchmark; 0 for all", show_default="1000, fewer where a number is costly"
+        ),
     ] = None,
     benchmark: Annotated[
-        list[str] | None, typer.Option(help="only this benchmark's numbers, such as nasbench101; may be repeated")
+        list[str] | None,
+        typer.Option(help="only this benchmark's numbers, such as nasbench101; may be repeated", show_default="all"),
     ] = None,
     row: Annotated[
-        list[str] | None, typer.Option(help="only this row, such as dextr, where rows are proxies; may be repeated")
+        list[str] | None,
+        typer.Option(help="only this row, such as dextr, where rows are proxies; may be repeated", show_default="all"),
     ] = None,
     bootstrap: Annotated[int, typer.Option(help="resamples behind an interval")] = 1000,
-    cache: Annotated[Path | None, typer.Option(help="file of scores already computed, shared by all tables")] = None,
-    out_: Annotated[Path | None, typer.Option("--out", help="folder for JSON, CSV and figures")] = None,
+    cache: Annotated[
+        Path | None,
+        typer.Option(
+            help="file of scores already computed, shared by all tables", show_default="scores.sqlite in --out"
+        ),
+    ] = None,
+    out_: Annotated[
+        Path | None, typer.Option("--out", help="folder for JSON, CSV and figures", show_default="none are written")
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="print JSON")] = False,
 ) -> None:
     """Compute a table or figure of a paper again, and print the paper's numbers beside ours.
@@ -55,6 +71,8 @@ def paper(
     if name == "list":
         _list(as_json)
         return
+    if tables is not None or sample is not None:
+        work.get_ready()
     from foresee.papers import Workshop, reproduce
     from foresee.papers.base import find
 
@@ -83,11 +101,8 @@ def paper(
         with watch:
             page = reproduce(name, None if tables is None and sample is None else workshop)
     except KeyboardInterrupt:
-        if cache is None:
-            err.print("[yellow]stopped[/yellow]; with --cache or --out the scores are kept", highlight=False)
-        else:
-            watch.stopped()
-        raise typer.Exit(130) from None
+        lost = cache is None
+        raise typer.Exit(stopped("; with --cache or --out the scores are kept") if lost else watch.stopped()) from None
     if as_json:
         print(json.dumps(page.to_json(), indent=1))
     else:

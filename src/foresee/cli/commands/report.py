@@ -1,4 +1,4 @@
-"""`foresee report`: render the report of a run again, or compare runs."""
+"""`foresee report`: render reports again, of searches, benches and calibrations; several searches are compared."""
 
 from __future__ import annotations
 
@@ -14,30 +14,44 @@ from foresee.errors import InputError
 
 @app.command()
 def report(
-    runs: Annotated[list[Path], typer.Argument(help="run folders; several are compared")],
+    runs: Annotated[
+        list[Path], typer.Argument(help="folders of searches, benches and calibrations; several searches are compared")
+    ],
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="file to write; by default in the (first) run's folder")
+        Path | None,
+        typer.Option(
+            "--output", "-o", help="file to write, where it is one page", show_default="in the folder of the result"
+        ),
     ] = None,
 ) -> None:
-    """Render the report of a run again from its store, also while it runs; with several runs, compare them."""
-    from foresee.report import compare, render
-    from foresee.runs import RunFolder, read, write_whole
+    """Render reports again from what is stored, of a search also while it runs; with several searches, compare them.
 
-    records = {str(run): read(run) for run in runs}
-    if len(records) < len(runs):
+    Folders of any kind can be named in one call: what is in a folder says what it is. Each bench and each calibration has a
+    page of its own.
+
+    Example: foresee report runs/search
+
+    Example: foresee report runs/random runs/evolution runs/bench
+    """
+    from foresee.report import compare
+    from foresee.report.folders import folder_of, kind_at, own_files, page_of
+    from foresee.runs import read, write_whole
+
+    if len({str(run) for run in runs}) < len(runs):
         raise InputError("the same run is named twice")
-    if len(runs) == 1:
-        target = output or _folder(runs[0]) / "report.html"
-        text = render(records[str(runs[0])], folder=_folder(runs[0]))
-    else:
-        target = output or _folder(runs[0]) / "comparison.html"
-        text = compare(records)
-    kept = [_folder(run) / name for run in runs for name in (RunFolder.STORE, RunFolder.SETTINGS, RunFolder.BEST)]
-    if target.exists() and any(path.exists() and target.samefile(path) for path in (*kept, *runs)):
-        raise InputError(f"{target}: would overwrite the run itself; name another file")
-    write_whole(target, text)
-    out.print(escape(str(target)), soft_wrap=True, highlight=False)
-
-
-def _folder(run: Path) -> Path:
-    return run if run.is_dir() else run.parent
+    kinds = {run: kind_at(run) for run in runs}
+    searches = [run for run, kind in kinds.items() if kind == "run"]
+    compared = searches if len(searches) > 1 else []
+    alone = [run for run in runs if run not in compared]
+    if output is not None and len(alone) + bool(compared) > 1:
+        raise InputError(f"--output {output}: names one file, and {len(alone) + bool(compared)} pages are asked for")
+    pages = {output or folder_of(run) / "report.html": page_of(run) for run in alone}
+    if compared:
+        pages[output or folder_of(compared[0]) / "comparison.html"] = compare({str(run): read(run) for run in compared})
+    kept = [path for run in runs for path in own_files(run)]
+    for target in pages:
+        if target.exists() and any(path.exists() and target.samefile(path) for path in kept):
+            raise InputError(f"{target}: would overwrite the run itself; name another file")
+    for target, text in pages.items():
+        write_whole(target, text)
+        out.print(escape(str(target)), soft_wrap=True, highlight=False)

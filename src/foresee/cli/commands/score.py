@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import inspect
 import json
-from contextlib import nullcontext
 from dataclasses import asdict
 from typing import Annotated, Any
 
@@ -13,90 +11,60 @@ from rich.markup import escape
 from rich.table import Table
 
 from foresee.cli.app import app, out
-from foresee.cli.groups import ScoringOptions, grouped
+from foresee.cli.groups import ScoringOptions, usually
+from foresee.cli.networks import factory_of, make, threads_of
 from foresee.errors import InputError
 from foresee.quantities import format_seconds
 
 
 @app.command()
-@grouped
+@usually(data="digits; synthetic for a network of your own", threads="torch's own choice")
 def score(
     scoring: ScoringOptions,
     space: Annotated[str, typer.Argument(help="a space, or module:function that returns a network (or takes `pick`)")],
     architecture: Annotated[
-        str | None, typer.Argument(help="the architecture's text; a sample of the space without it")
+        str | None, typer.Argument(help="the architecture's text", show_default="a sample of the space")
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="print JSON")] = False,
 ) -> None:
-    """Score one architecture of a space, or any network your code makes.
+    """Score one architecture of a space, or any network your code makes; the exit code is 1 where nothing could be scored.
 
     Example: foresee score nasbench201 '|nor_conv_3x3~0|+|none~0|skip_connect~1|+|none~0|none~1|nor_conv_3x3~2|' --proxy dextr
 
     Example: foresee score mypackage.models:make_net --input 3x32x32 --proxy dextr --proxy synflow
     """
-    from foresee.devices import threads
     from foresee.proxies.base import names_of
     from foresee.scoring.scorer import Scorer
-    from foresee.seeds import derive
+    from foresee.seeds import derive, stream
 
     names = names_of(scoring.proxy or ["foresee"])
     said = scoring.sorted(space, proxies=names)
-    factory, text = _network_of(space, architecture, said.space)
+    factory = factory_of(space)
+    if factory is not None and architecture is not None:
+        raise InputError(f"{space} makes one network and has no choices: leave the architecture out")
     defaults = {"data": "digits" if factory is None else "synthetic", "proxy_settings": said.proxies}
     settings = scoring.settings(names, **defaults)
     scorer = Scorer(space, settings, space_settings=said.space)
     if factory is None:
-        candidate = scorer.candidate(text)
+        candidate = scorer.candidate(architecture or str(scorer.space.sample(stream(0, "sample"))))
         network, counts = candidate.build(), scorer.space.counts(candidate.architecture, scorer.task)
-        facts = {"space": space, "architecture": text, "params": counts.params, "macs": counts.macs}
+        facts = {
+            "space": space,
+            "architecture": str(candidate.architecture),
+            "params": counts.params,
+            "macs": counts.macs,
+        }
     else:
-        network, facts = _make(factory, space, derive(settings.seed, "weights")), {"network": space}
-    with threads(settings.threads) if scoring.threads else nullcontext():
+        network, facts = make(factory, space, derive(settings.seed, "weights")), {"network": space}
+    with threads_of(scoring):
         found = {one.proxy: one for one in scorer.of_network(network)}
     if as_json:
         plain = {name: asdict(one) for name, one in found.items()}
         print(json.dumps({**facts, "seed": settings.seed, "scores": plain}, indent=2))
     else:
         _show(facts, found)
-
-
-def _network_of(space: str, architecture: str | None, settings: dict[str, Any]) -> tuple[Any, str]:
-    """A factory of one network and no text, or no factory and the text of an architecture of a space."""
-    from foresee.seeds import stream
-    from foresee.spaces import get, load_object
-
-    if ":" in space:
-        made = load_object(space)
-        if not _asks(made):
-            if architecture is not None:
-                raise InputError(f"{space} makes one network and has no choices: leave the architecture out")
-            return made, ""
-    found = get(space, **settings)
-    return None, str(found.parse(architecture) if architecture else found.sample(stream(0, "sample")))
-
-
-def _asks(made: Any) -> bool:
-    """Whether a function wants to be handed `pick`; a factory needs nothing."""
-    if not callable(made) or hasattr(made, "parameters"):
-        return False
-    needed = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
-    parameters = inspect.signature(made).parameters.values()
-    return any(one.kind in needed and one.default is inspect.Parameter.empty for one in parameters)
-
-
-def _make(factory: Any, reference: str, seed: int) -> Any:
-    import torch
-    from torch import nn
-
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(seed)
-        try:
-            network = factory if isinstance(factory, nn.Module) else factory()
-        except Exception as error:
-            raise InputError(f"{reference} raised {type(error).__name__}: {error}") from error
-    if not isinstance(network, nn.Module):
-        raise InputError(f"{reference} returned {type(network).__name__}: expected a torch.nn.Module")
-    return network
+    if not any(one.ok for one in found.values()):
+        raise typer.Exit(1)
 
 
 def _show(facts: dict[str, Any], found: dict[str, Any]) -> None:

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 import typer
 from rich.markup import escape
 
-from foresee.cli.app import app, err, out
+from foresee.cli.app import app, out
+from foresee.cli.app import stopped as say_stopped
 from foresee.cli.groups import Group, ScoringOptions, WorkOptions, grouped
 from foresee.cli.options import parse_limits
 from foresee.cli.progress import Watch
+from foresee.cli.start import STOPPED
 from foresee.errors import InputError, RunError
 from foresee.quantities import format_quantity
 
@@ -23,6 +26,14 @@ class LimitOptions(Group):
     """What a network may cost."""
 
     panel = "Limits"
+    usual: ClassVar[Mapping[str, str]] = dict.fromkeys(
+        [
+            f"{side}_{cost}"
+            for side in ("max", "min")
+            for cost in ("params", "macs", "flops", "memory", "latency", "layers")
+        ],
+        "no limit",
+    )
 
     max_params: Annotated[str | None, typer.Option(help="such as 600k or 1.5M")] = None
     min_params: Annotated[str | None, typer.Option(help="such as 100k")] = None
@@ -53,16 +64,23 @@ def search(
     space: Annotated[
         str | None, typer.Argument(help="a space (`foresee spaces`), or module:function for your own")
     ] = None,
-    searcher: Annotated[str | None, typer.Option(help="who looks (`foresee searchers`)")] = None,
-    evaluations: Annotated[int | None, typer.Option(help="how many architectures to score")] = None,
+    searcher: Annotated[
+        str | None, typer.Option(help="who looks (`foresee searchers`)", show_default="evolution")
+    ] = None,
+    evaluations: Annotated[int | None, typer.Option(help="how many architectures to score", show_default="100")] = None,
     objective: Annotated[
         list[str] | None,
         typer.Option(
-            help="what is followed: a proxy, or a cost such as params (less is better); by default the first proxy"
+            help="what is followed: a proxy, or a cost such as params (less is better)", show_default="the first proxy"
         ),
     ] = None,
-    memory_batch: Annotated[int | None, typer.Option(help="samples per batch that --max-memory is for")] = None,
-    latency_table: Annotated[Path | None, typer.Option(help="sum latency from this table (`foresee latency`)")] = None,
+    memory_batch: Annotated[
+        int | None, typer.Option(help="samples per batch that --max-memory is for", show_default="1")
+    ] = None,
+    latency_table: Annotated[
+        Path | None,
+        typer.Option(help="sum latency from this table (`foresee latency`)", show_default="latency is measured"),
+    ] = None,
     settings: Annotated[
         Path | None, typer.Option(help="a TOML file with these settings; options given here win")
     ] = None,
@@ -75,6 +93,7 @@ def search(
 
     Example: foresee search nasbench201 --proxy dextr --evaluations 200 --max-params 600k --seed 1 --out runs/a
     """
+    work.get_ready()
     from foresee.searchers import Run, SearchSettings, run_search
 
     given: dict[str, Any] = {
@@ -116,7 +135,7 @@ def search(
         if not (out_ / "run.sqlite").exists():
             raise  # nothing was begun
         _wrap_up(Run.open(out_), stopped=True)
-        raise typer.Exit(130) from None
+        raise typer.Exit(STOPPED) from None
     _wrap_up(run, stopped=False)
 
 
@@ -153,7 +172,7 @@ def _wrap_up(run: Any, *, stopped: bool) -> None:
     scored = len(run.record.scored)
     failed = sum(row.status == "failed" for row in run.record.candidates)
     if stopped:
-        err.print(f"[yellow]stopped[/yellow] after {scored} scored; the same command with --resume goes on")
+        say_stopped(f" after {scored} scored; the same command with --resume goes on")
     if best is None and stopped:
         return
     if best is None:

@@ -6,7 +6,6 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import numpy as np
 import typer
 from rich.markup import escape
 
@@ -19,7 +18,9 @@ if TYPE_CHECKING:
 table = typer.Typer(help="Tables of measured architectures: look into one, make one.", no_args_is_help=True)
 app.add_typer(table, name="table")
 
-_Space = Annotated[str | None, typer.Option("--space", help="the space, where the file does not say it")]
+_Space = Annotated[
+    str | None, typer.Option("--space", help="the space, where the file does not say it", show_default="the file's own")
+]
 _Trust = Annotated[bool, typer.Option("--trust-pickle", help="read a pickle, in a process of its own")]
 
 
@@ -27,7 +28,9 @@ _Trust = Annotated[bool, typer.Option("--trust-pickle", help="read a pickle, in 
 def info(
     file: Annotated[Path, typer.Argument(help="a table, or any file that can be read as one")],
     space: _Space = None,
-    sha256: Annotated[str | None, typer.Option(help="refuse the file if its digest is another")] = None,
+    sha256: Annotated[
+        str | None, typer.Option(help="refuse the file if its digest is another", show_default="any")
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="print JSON")] = False,
 ) -> None:
     """Show what is in FILE: space, architectures, targets, costs, precomputed proxies."""
@@ -47,7 +50,10 @@ def convert(
     target: Annotated[
         Path, typer.Argument(metavar="OUT", help="a table to write: .npz, or .csv, .csv.gz for a long csv")
     ],
-    format_: Annotated[str | None, typer.Option("--format", help="the kind of IN, where it is not recognised")] = None,
+    format_: Annotated[
+        str | None,
+        typer.Option("--format", help="the kind of IN, where it is not recognised", show_default="as it is recognised"),
+    ] = None,
     space: _Space = None,
     trust_pickle: _Trust = False,
 ) -> None:
@@ -72,7 +78,9 @@ def convert(
 def predict(
     model: Annotated[Path, typer.Argument(help="folder of a NAS-Bench-301 surrogate, such as xgb_v1.0")],
     target: Annotated[Path, typer.Argument(metavar="OUT", help="a table to write")],
-    architectures: Annotated[Path | None, typer.Option(help="a file with one DARTS architecture in each line")] = None,
+    architectures: Annotated[
+        Path | None, typer.Option(help="a file with one DARTS architecture in each line", show_default="a sample")
+    ] = None,
     sample: Annotated[int, typer.Option(help="or this many, drawn from the space")] = 1000,
     seed: Annotated[int, typer.Option(help="decides which")] = 0,
     trust_pickle: _Trust = False,
@@ -119,6 +127,8 @@ def describe(loaded: Table, file: Path) -> dict[str, Any]:
 
 
 def _target(loaded: Table, target: Any) -> dict[str, Any]:
+    import numpy as np
+
     spread = loaded.spread(target.name)
     repeated = spread[~np.isnan(spread)]
     return {
@@ -133,6 +143,8 @@ def _target(loaded: Table, target: Any) -> dict[str, Any]:
 
 
 def _range(column: Any) -> dict[str, Any]:
+    import numpy as np
+
     there = column[~np.isnan(column)]
     if not len(there):
         return {"n": 0, "min": None, "median": None, "max": None}

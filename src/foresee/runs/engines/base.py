@@ -75,8 +75,8 @@ def make(name: str, work: Work, workers: int | None = None) -> Engine:
 
 
 def attempt(work: Work, job: int, payload: Any) -> Outcome:
-    """Do one job here and now; an exception is an outcome."""
+    """Do one job here and now; an exception is an outcome, and so is a stranger's `sys.exit()`."""
     try:
         return Outcome(job, work(payload))
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         return Outcome(job, error=said(error))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import multiprocessing
 import os
 import signal
+import sys
 import threading
 from collections import deque
 from collections.abc import Iterator
@@ -23,7 +24,7 @@ LOOK = 1.0
 
 @engines.register("processes")
 class Processes(Engine):
-    """Several processes of this machine, started afresh (spawn).
+    """Several processes of this machine, started afresh (spawn), or after `get_ready` forked from one that has only imported.
 
     A worker that dies (killed, out of memory, a crash in native code) is replaced and its job is tried once more; the second
     death is the job's outcome. One that dies before it has begun is replaced as well, at nobody's cost; when several in a row
@@ -39,7 +40,7 @@ class Processes(Engine):
             raise InputError(f"workers {workers}: at least 1 is needed")
         self.workers = (os.cpu_count() or 1) if workers is None else workers
         self._work = work
-        self._context = multiprocessing.get_context("spawn")
+        self._context = multiprocessing.get_context(_Start.method)
         self._queue: deque[tuple[int, Any, int]] = deque()
         self._idle: list[_Worker] = []
         self._busy: list[_Worker] = []
@@ -86,7 +87,8 @@ class Processes(Engine):
                 self._stillborn, self._why = self._stillborn + 1, said(error)
             except Exception as error:  # pickling may raise anything
                 raise RunError(
-                    f"the work cannot be handed to other processes ({said(error)}); use the serial engine"
+                    f"the work cannot be handed to other processes ({said(error)}); a lambda has to be a function at the "
+                    "top of a module for that, or use the serial engine"
                 ) from error
         if self._busy:
             return None
@@ -139,6 +141,29 @@ class Processes(Engine):
 _READY = "ready"
 
 
+class _Start:
+    """How workers are started in this process."""
+
+    method = "spawn"
+
+
+def get_ready(*modules: str) -> None:
+    """Let a process import these modules from now on, beside us; workers are then forked from it instead of started afresh.
+
+    A library such as torch takes seconds to import: so it is imported once for all workers, while this process imports it
+    too. That process imports and does nothing else, so a worker forked from it is like one that was started afresh. For
+    programs that end when the work is done, such as the command `foresee`: it lives as long as this process.
+    """
+    if sys.platform != "linux":  # elsewhere system libraries do not bear being forked
+        return
+    from multiprocessing import forkserver
+
+    _Start.method = "forkserver"
+    forkserver.set_forkserver_preload(list(modules))
+    with _deaf():
+        forkserver.ensure_running()
+
+
 class _Worker:
     """A process and our end of its pipe."""
 
@@ -147,7 +172,9 @@ class _Worker:
         self.pipe, theirs = context.Pipe()
         self.started = False
         self.job: tuple[int, Any, int] = (-1, None, 0)
-        self.process = context.Process(target=_serve, args=(theirs, work, os.getpid()), daemon=True)
+        forked = context.get_start_method() == "forkserver"
+        args = (theirs, work, None if forked else os.getpid())
+        self.process = context.Process(target=_serve, args=args, daemon=True)
         try:
             with _deaf():
                 self.process.start()
@@ -196,7 +223,9 @@ def _watch(parent: int) -> None:
     os._exit(1)
 
 
-def _serve(pipe: Connection, work: Work, parent: int) -> None:
+def _serve(pipe: Connection, work: Work, parent: int | None) -> None:
+    """Do one payload after another. The parent of a forked worker is the process it was forked from, which ends with ours."""
+    parent = os.getppid() if parent is None else parent
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     if hasattr(signal, "pthread_sigmask"):  # ignored from here on, so it need not be held back any more
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})

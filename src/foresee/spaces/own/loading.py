@@ -75,7 +75,8 @@ def _load_module(name: str) -> ModuleType:
             raise InputError(f"module {name} cannot be imported: {one_line(error)}") from error
         parent, _, last = missing.rpartition(".")
         around = getattr(sys.modules.get(parent), "__path__", None)
-        near = get_close_matches(last, [one.name for one in pkgutil.iter_modules(around)], n=3)
+        # A person's own modules lie in the current folder; what is merely installed here is no likely meaning.
+        near = get_close_matches(last, [one.name for one in pkgutil.iter_modules(around or [str(Path.cwd())])], n=3)
         hint = f"did you mean {', '.join(near)}?" if near else "it is neither installed nor in the current folder"
         raise InputError(f"no module {missing!r}: {hint}") from error
 

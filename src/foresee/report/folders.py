@@ -1,0 +1,56 @@
+"""Which kind of result lies at a path, and the page that tells it: a run, a bench or a calibration."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from foresee.errors import RunError
+from foresee.runs.folder import RunFolder, is_there
+
+#: kind of result -> the file that it is known by, and the other files that are its own
+FILES = {
+    "run": (RunFolder.STORE, RunFolder.SETTINGS, RunFolder.BEST),
+    "bench": ("bench.json", "correlations.csv", "scores.csv", "scores.sqlite", RunFolder.SETTINGS),
+    "calibration": ("calibration.json", "predictions.csv", "scores.sqlite"),
+}
+
+
+def kind_at(path: Path) -> str:
+    """Run, bench or calibration, by the file that is there: the path is its folder, or the file itself."""
+    if not is_there(path):
+        raise RunError(f"{path}: there is no run here, and no bench or calibration ({RunFolder.STORE} is missing)")
+    if not path.is_dir():
+        return next((kind for kind, files in FILES.items() if files[0] == path.name), "run")
+    found = [kind for kind, files in FILES.items() if is_there(path / files[0])]
+    if not found:
+        raise RunError(f"{path}: there is no run here ({RunFolder.STORE} is missing), and no bench or calibration")
+    if len(found) > 1:
+        files = ", ".join(str(path / FILES[kind][0]) for kind in found)
+        raise RunError(f"{path}: holds a {' and a '.join(found)}: name one of {files}")
+    return found[0]
+
+
+def folder_of(path: Path) -> Path:
+    """The folder of a result that is named by it, or by its file."""
+    return path if path.is_dir() else path.parent
+
+
+def own_files(path: Path) -> list[Path]:
+    """What must not be overwritten: the files that the result is kept in."""
+    return [path, *(folder_of(path) / name for name in FILES[kind_at(path)])]
+
+
+def page_of(path: Path) -> str:
+    """The page of the one result at a path."""
+    kind, folder = kind_at(path), folder_of(path)
+    if kind == "run":
+        from foresee.report.html import render
+        from foresee.runs import read
+
+        return render(read(path), folder=folder)
+    from foresee.benchmarks.opening import open_bench, open_calibration
+    from foresee.report import bench, calibrate
+
+    if kind == "bench":
+        return bench.render(open_bench(folder))
+    return calibrate.render(open_calibration(folder))
