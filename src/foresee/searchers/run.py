@@ -78,6 +78,11 @@ class Run:
     def _task(self) -> Task:
         return Task.from_json(self.record.environment.get("task"))
 
+    @property
+    def made_space(self) -> Space[Any] | None:
+        """The space, where it is a registered one or the person has named it; None where its code may not be run."""
+        return None if self.space is None and is_code(self._settings.space) else self._space
+
     @cached_property
     def _space(self) -> Space[Any]:
         settings, named = dict(self._settings.space_settings), self._settings.space

@@ -142,10 +142,17 @@ def run_search(
             raise
         store.set("status", "finished")
         store.set("searcher_state", searcher.state())
-        store.log("finished", acceptance=searcher.gate.acceptance, passed_over=searcher.gate.failures)
+        gate = searcher.gate
+        store.log(
+            "finished",
+            acceptance=gate.acceptance,
+            passed_over=gate.failures,
+            reason=gate.reason,
+            rejected=gate.rejected,
+        )
         run = Run(store.record(), folder.path if folder else None, scorer.space)
         _write_best(folder, run)
-        announce(session.event("finished", acceptance=searcher.gate.acceptance))
+        announce(session.event("finished", acceptance=gate.acceptance))
         return run
 
 

@@ -52,6 +52,8 @@ class Space(ABC, Generic[A]):
     summary: ClassVar[str] = ""
     #: paper or benchmark the space comes from
     source: ClassVar[str] = ""
+    #: draws that the space itself turned down and made again, so far
+    rejected: int = 0
 
     # -- the set ------------------------------------------------------------------------------------------------------
     @abstractmethod
