@@ -54,6 +54,8 @@ class Space(ABC, Generic[A]):
     source: ClassVar[str] = ""
     #: draws that the space itself turned down and made again, so far
     rejected: int = 0
+    #: the source that a run keeps of a space whose reference leads nobody to its code; "" where it does
+    code: str = ""
 
     # -- the set ------------------------------------------------------------------------------------------------------
     @abstractmethod

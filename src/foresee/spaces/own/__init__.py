@@ -17,6 +17,19 @@ from __future__ import annotations
 
 from foresee.spaces.own.loading import load_object
 from foresee.spaces.own.picks import Interval, Listed, Pick, Picks, RejectedError
-from foresee.spaces.own.space import OwnSpace, load, own
+from foresee.spaces.own.source import source_of
+from foresee.spaces.own.space import GIVEN, OwnSpace, load, own
 
-__all__ = ["Interval", "Listed", "OwnSpace", "Pick", "Picks", "RejectedError", "load", "load_object", "own"]
+__all__ = [
+    "GIVEN",
+    "Interval",
+    "Listed",
+    "OwnSpace",
+    "Pick",
+    "Picks",
+    "RejectedError",
+    "load",
+    "load_object",
+    "own",
+    "source_of",
+]

@@ -7,6 +7,7 @@ import json
 import math
 import random
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import cached_property
 from itertools import islice
 from typing import Any, cast
 
@@ -17,10 +18,13 @@ from foresee.spaces.base import Space
 from foresee.spaces.counting import on_meta
 from foresee.spaces.own.loading import load_object, one_line, reference_to
 from foresee.spaces.own.picks import Answers, Decide, Pick, Picks, RejectedError, Value, same
+from foresee.spaces.own.source import source_of
 from foresee.task import Task
 
 #: `size` looks through at most this many architectures; a larger space has no known size
 ENUMERATION_LIMIT = 1000
+#: how a run names a function that only the person can hand over again
+GIVEN = "given"
 #: draws in a row that the function may reject before that is said
 TRIES = 50
 
@@ -42,8 +46,28 @@ class OwnSpace(Space[Picks]):
 
     @property
     def reference(self) -> str:
-        """`module:function`, or `path/to/file.py:function` for a script; lambdas and local functions have none."""
-        return self._reference or reference_to(self.make_net)
+        """`module:function`, or `path/to/file.py:function` for a script; `given:function` where no name leads back to it
+        (a notebook cell, a lambda), as long as its source can be read.
+        """
+        if self._reference:
+            return self._reference
+        try:
+            return reference_to(self.make_net)
+        except InputError:
+            if self.code:
+                return f"{GIVEN}:{self.title}"
+            raise
+
+    @cached_property
+    def code(self) -> str:  # type: ignore[override]
+        """The source of a function that no name leads back to; "" for all others."""
+        if self._reference:
+            return ""
+        try:
+            reference_to(self.make_net)
+        except InputError:
+            return source_of(self.make_net)
+        return ""
 
     def _call(self, pick: Pick, task: Task) -> nn.Module:
         network = self.make_net(pick, task) if self._wants_task else self.make_net(pick)
@@ -260,6 +284,9 @@ def _wants_task(make_net: Callable[..., Any], title: str) -> bool:
 
 def load(reference: str, **settings: Any) -> OwnSpace:
     """The own space `module:function` or `path/to/file.py:function`."""
+    place, _, name = reference.rpartition(":")
+    if place == GIVEN:
+        raise InputError(f"{reference} is a function that was handed over in Python: hand it over again (space={name})")
     for key in settings:
         if key != "task":
             raise UnknownNameError("setting of an own space", key, ["task"])
