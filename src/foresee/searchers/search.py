@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack, suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from foresee.batch import as_batches
 from foresee.budgets import Clock, LatencyTable, Limit, Limits
 from foresee.data import Data, GivenBatches
-from foresee.errors import InputError, RunError, SettingsMismatchError
+from foresee.errors import InputError, RunError, SettingsMismatchError, said
 from foresee.proxies.base import Proxy
 from foresee.runs import engines
 from foresee.runs.environment import environment
@@ -26,8 +27,11 @@ from foresee.searchers.session import Session
 from foresee.searchers.settings import SearchSettings
 from foresee.spaces.base import Space
 from foresee.spaces.find import Said, get
+from foresee.spaces.own import OwnSpace
 from foresee.spaces.own.source import digest
 
+#: of so many of the best a run keeps pictures
+DRAWN = 5
 #: where a run keeps the source of a function that no name leads back to
 SOURCE = "source.txt"
 
@@ -145,7 +149,9 @@ def run_search(
             with suppress(RunError):  # what ended the run is worth more than why that cannot be noted
                 store.set("status", status)
                 store.log(status, reason=str(error))
-                _write_best(folder, Run(store.record(), folder.path if folder else None, scorer.space))
+                run = Run(store.record(), folder.path if folder else None, scorer.space)
+                _write_best(folder, run)
+                _keep_drawings(store, run, problem)
                 announce(session.event("interrupted"))
             raise
         store.set("status", "finished")
@@ -160,6 +166,8 @@ def run_search(
         )
         run = Run(store.record(), folder.path if folder else None, scorer.space)
         _write_best(folder, run)
+        if _keep_drawings(store, run, problem):
+            run = replace(run, record=store.record())
         announce(session.event("finished", acceptance=gate.acceptance))
         return run
 
@@ -233,6 +241,23 @@ def _check_same(folder: RunFolder, settings: SearchSettings, facts: Mapping[str,
 def _write_best(folder: RunFolder | None, run: Run) -> None:
     if folder is not None and run.record.best is not None:
         folder.write_best(run.best.to_json())
+
+
+def _keep_drawings(store: Store, run: Run, problem: Problem) -> bool:
+    """Keep pictures of the best networks of an own space as plain data: a report is read where its code is not."""
+    space = problem.space
+    if not isinstance(space, OwnSpace):
+        return False
+    known = {event.candidate for event in run.record.events if event.kind == "drawn"}
+    new = [row for row in run.record.scored[:DRAWN] if row.id not in known]
+    for row in new:
+        try:
+            store.log("drawn", row.id, drawing=space.drawing(space.parse(row.architecture), problem.task).to_json())
+        except RunError:
+            raise
+        except Exception as error:  # a stranger's network may raise anything, and a picture is no reason to end a run
+            store.log("drawn", row.id, reason=said(error))
+    return bool(new)
 
 
 def _reference(space: Space[Any], out: str | Path | None) -> str:

@@ -16,6 +16,8 @@ from torch import nn
 from foresee.errors import BuildError, ForeseeError, InputError, UnknownNameError
 from foresee.spaces.base import Space
 from foresee.spaces.counting import on_meta
+from foresee.spaces.own.boxes import Drawing
+from foresee.spaces.own.drawing import drawing_of
 from foresee.spaces.own.loading import load_object, one_line, reference_to
 from foresee.spaces.own.picks import Answers, Decide, Pick, Picks, RejectedError, Value, same
 from foresee.spaces.own.source import source_of
@@ -251,6 +253,10 @@ class OwnSpace(Space[Picks]):
             raise BuildError(f"{self.title} failed{self._where(task)}: {one_line(error)}") from error
         self._check_asked(architecture.values, pick.asked)
         return network
+
+    def drawing(self, architecture: Picks, task: Task) -> Drawing:
+        """The network as boxes and lines, found by running it once on the meta device."""
+        return on_meta(lambda: drawing_of(self.build(architecture, task), task.example()))
 
 
 def own(make_net: Callable[..., nn.Module], *, task: Task | Mapping[str, Any] | None = None) -> OwnSpace:
