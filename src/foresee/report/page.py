@@ -19,7 +19,7 @@ from foresee.quantities import format_quantity, format_seconds
 from foresee.report.figures import COUNT_NAMES
 from foresee.report.graphs import Cells, is_nothing, operations
 from foresee.report.intervals import in_words
-from foresee.report.words import date, number, shown, spread_text
+from foresee.report.words import date, number, short, shown, spread_text
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -55,7 +55,7 @@ def _environment() -> Environment:
         lstrip_blocks=True,
     )
     made.filters.update(quantity=format_quantity, seconds=format_seconds, number=number, date=date, ops=ops)
-    made.filters.update(estimate=in_words, shown=shown, spread=spread_text, numbers=_named)
+    made.filters.update(estimate=in_words, shown=shown, spread=spread_text, numbers=_named, short=short)
     made.tests.update(nothing=is_nothing, finite=math.isfinite)
     made.globals["count_names"] = COUNT_NAMES
     return made

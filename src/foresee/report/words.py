@@ -21,6 +21,15 @@ def number(value: float | None) -> str:
     return "–" if value is None or not math.isfinite(value) else f"{value:.6g}"
 
 
+def short(value: float | None) -> str:
+    """A mean: four significant digits.
+
+    >>> short(29.67891), short(1234567.0), short(None)
+    ('29.68', '1.235e+06', '–')
+    """
+    return "–" if value is None or not math.isfinite(value) else f"{value:.4g}"
+
+
 def shown(value: float | None, measure: Measure) -> str:
     """A value of what was followed: costs as quantities, anything else as a score.
 

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import inspect
 import json
-import math
 import random
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property
-from itertools import islice
-from typing import Any, cast
+from typing import Any
 
 from torch import nn
 
@@ -18,6 +16,7 @@ from foresee.spaces.base import Space
 from foresee.spaces.counting import on_meta
 from foresee.spaces.own.boxes import Drawing
 from foresee.spaces.own.drawing import drawing_of
+from foresee.spaces.own.listing import count, ways
 from foresee.spaces.own.loading import load_object, one_line, reference_to
 from foresee.spaces.own.picks import Answers, Decide, Pick, Picks, RejectedError, Value, same
 from foresee.spaces.own.source import source_of
@@ -77,7 +76,7 @@ class OwnSpace(Space[Picks]):
             raise TypeError(f"it returned a {type(network).__name__}, expected a torch.nn.Module")
         return network
 
-    def _ask(self, begin: Callable[[], Decide], rng: random.Random | None = None) -> Picks:
+    def ask(self, begin: Callable[[], Decide], rng: random.Random | None = None) -> Picks:
         """The picks only. A run that fails on the meta device begins again on the CPU, with the same random numbers.
 
         Picks with which the function fails are an architecture too, one without a network.
@@ -130,7 +129,7 @@ class OwnSpace(Space[Picks]):
 
     def sample(self, rng: random.Random) -> Picks:
         """Run the function with every pick drawn at random, until it does not reject what was drawn."""
-        return self._accepted(lambda: self._ask(lambda: lambda name, answers: answers.draw(rng), rng))
+        return self._accepted(lambda: self.ask(lambda: lambda name, answers: answers.draw(rng), rng))
 
     def mutate(self, architecture: Picks, rng: random.Random) -> Picks:
         """Change one pick; keep the others that are still asked and still allowed, draw the new ones."""
@@ -151,7 +150,7 @@ class OwnSpace(Space[Picks]):
                     value = answers.draw(rng)
                 return value
 
-            return self._ask(lambda: decide, rng)
+            return self.ask(lambda: decide, rng)
 
         return self._accepted(draw)
 
@@ -163,7 +162,7 @@ class OwnSpace(Space[Picks]):
             allowed = [value for value in given if answers.holds(value)]
             return rng.choice(allowed) if allowed else answers.draw(rng)
 
-        return self._accepted(lambda: self._ask(lambda: decide, rng))
+        return self._accepted(lambda: self.ask(lambda: decide, rng))
 
     def parse(self, text: str) -> Picks:
         """Read JSON such as `{"depth":3,"width":64}` and check it by running the function."""
@@ -173,7 +172,7 @@ class OwnSpace(Space[Picks]):
                 raise ValueError("not an object")
         except (ValueError, RecursionError) as error:
             raise InputError(f'architecture {text!r}: {error}; expected JSON such as {{"width":64}}') from error
-        picks = self._ask(lambda: self._replay(values))
+        picks = self.ask(lambda: self._replay(values))
         self._check_asked(values, picks.values)
         return picks
 
@@ -194,46 +193,18 @@ class OwnSpace(Space[Picks]):
 
     def enumerate(self) -> Iterator[Picks]:
         """Every architecture once, depth first in the order of asking; real numbers end it with an `InputError`."""
-        return (picks for picks, wanted in self._leaves() if wanted)
+        return (picks for picks, wanted in self.ways() if wanted)
 
-    def _leaves(self) -> Iterator[tuple[Picks, bool]]:
+    def ways(self) -> Iterator[tuple[Picks, bool]]:
         """Every way through the picks, and whether the function wants it."""
-        path: list[int] = []  # number of the answer to each pick; the first answer from there on
-
-        def begin() -> Decide:
-            given = iter(path)
-            return lambda name, answers: answers.values[next(given, 0)]
-
-        while True:
-            try:
-                picks, wanted = self._ask(begin), True
-            except RejectedError as error:
-                picks, wanted = cast(Picks, error.picks), False
-            yield picks, wanted
-            sizes = [answers.size or 0 for answers in picks.answers.values()]
-            path += [0] * (len(sizes) - len(path))
-            while path and path[-1] + 1 == sizes[len(path) - 1]:
-                path.pop()
-            if not path:
-                return
-            path[-1] += 1
+        return ways(self.ask)
 
     @property
     def size(self) -> int | None:
         """Number of architectures where all picks can be listed and there are at most `ENUMERATION_LIMIT`."""
         if self._size == -1:
-            self._size = self._count()
+            self._size = count(self.ask, ENUMERATION_LIMIT)
         return self._size
-
-    def _count(self) -> int | None:
-        try:
-            first, _ = next(self._leaves())
-            if math.prod(answers.size or 1 for answers in first.answers.values()) > ENUMERATION_LIMIT:
-                return None  # a plain product is not worth running through
-            leaves = [wanted for _, wanted in islice(self._leaves(), ENUMERATION_LIMIT + 1)]
-        except InputError:
-            return None
-        return sum(leaves) if len(leaves) <= ENUMERATION_LIMIT else None
 
     @property
     def enumerable(self) -> bool:

@@ -46,7 +46,7 @@ def title_of(module: nn.Module) -> str:
 
 
 def _facts(module: nn.Module) -> list[str]:
-    if not type(module).__module__.startswith("torch.nn"):
+    if isinstance(module, nn.Sequential) or not type(module).__module__.startswith("torch.nn"):
         return _holds(module)
     facts = []
     kernel, stride = (_sizes(getattr(module, name, None)) for name in ("kernel_size", "stride"))
