@@ -48,6 +48,10 @@ class UnknownNameError(InputError):
         return type(self), (self.kind, self.name, self.known)
 
 
+class BuildError(InputError):
+    """An architecture has no network: it cannot be built, or does not run on the inputs of the task."""
+
+
 class DataError(ForeseeError):
     """Data that cannot be read or must not be used: missing, empty, truncated, non-finite."""
 
@@ -58,6 +62,10 @@ class UnsupportedError(ForeseeError):
 
 class InfeasibleError(ForeseeError):
     """No architecture meets the budgets; the message names the nearest miss."""
+
+
+class SearchError(ForeseeError):
+    """A search that is not worth going on with: nearly all candidates fail; the message says what they have in common."""
 
 
 class RunError(ForeseeError):

@@ -13,8 +13,9 @@ import pytest
 
 from foresee.errors import RunError
 from foresee.quantities import format_quantity
-from foresee.report.html import LINE, TABLE, date, distinct, hover, number, render, shortened, spread_text, write
+from foresee.report.html import TABLE, distinct, hover, render, write
 from foresee.report.info import summarise
+from foresee.report.words import LINE, date, number, shortened, spread_text
 from foresee.runs.record import CandidateRow, EventRow, Record
 
 Make = Callable[..., Record]

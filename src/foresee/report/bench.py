@@ -16,9 +16,11 @@ from foresee.quantities import format_quantity
 from foresee.report.asked import flatten
 from foresee.report.commands import sets, shown_path
 from foresee.report.figures import Chart, Layer, scale_for, value_axis, value_label
-from foresee.report.html import Drawing, drawing, number, page, report_in, shortened
+from foresee.report.html import Drawing, drawing
 from foresee.report.info import Measure
 from foresee.report.intervals import Axis, in_words
+from foresee.report.page import page, report_in
+from foresee.report.words import number, shortened
 from foresee.runs.folder import write_whole
 from foresee.statistics import Correlations, Estimate
 

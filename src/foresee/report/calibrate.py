@@ -21,9 +21,11 @@ from foresee.benchmarks.rank_model import Array, Indices
 from foresee.report.asked import flatten
 from foresee.report.commands import sets, shown_path
 from foresee.report.figures import Chart, Layer, Scale, scale_for, value_axis, value_label
-from foresee.report.html import Drawing, drawing, number, page, report_in, shortened
+from foresee.report.html import Drawing, drawing
 from foresee.report.info import Measure
 from foresee.report.intervals import Axis
+from foresee.report.page import page, report_in
+from foresee.report.words import number, shortened
 from foresee.runs.folder import write_whole
 from foresee.statistics import Estimate
 

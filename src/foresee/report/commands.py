@@ -37,8 +37,9 @@ def commands(record: Record, best: str | None, folder: str | Path | None = None)
     # Code is run when a person names it and never because a file does, so these lines name it beside the file.
     code = [name for name in [str(record.settings.get("space"))] if is_code(name)]
     words = ("foresee", "search", *code, "--settings", f"{where}/settings.toml", "--out")
-    stored = "" if where is None else _line(*words, "runs/again")
-    asked = ", ".join([json.dumps(f"{where}/best.json"), *(f"space={json.dumps(name)}" for name in code)])
+    stored = "" if where is None or any(map(_is_given, code)) else _line(*words, "runs/again")
+    said = [f"space={name.rpartition(':')[2] if _is_given(name) else json.dumps(name)}" for name in code]
+    asked = ", ".join([json.dumps(f"{where}/best.json"), *said])
     build = "network = run.best.build()" if where is None else f"network = fs.build({asked})"
     again = search or (stored and _line(*words, str(where)))
     return Commands(
@@ -89,9 +90,14 @@ def _speakable(settings: Mapping[str, Any]) -> bool:
     plain_limits = isinstance(limits, Mapping) and all(
         isinstance(sides, Mapping) and sides.keys() <= {"min", "max"} for sides in limits.values()
     )
-    given = str(settings.get("data", "")).startswith("given:")  # handed over in Python: no name leads back to it
+    given = any(_is_given(str(settings.get(name, ""))) for name in ("data", "space"))
     usual = all(settings.get(name, value) == value for name, value in _SILENT.items())
     return isinstance(settings.get("space"), str) and plain_limits and not given and usual
+
+
+def _is_given(reference: str) -> bool:
+    """Whether it was handed over in Python, so that no name leads back to it."""
+    return reference.startswith("given:")
 
 
 def _proxies(record: Record) -> list[str]:

@@ -16,8 +16,9 @@ from foresee.report.asked import bounds, objectives_text, proxy_names
 from foresee.report.curves import rank_correlation
 from foresee.report.figures import COUNT_NAMES, Chart, Layer, scale_for, time_unit, value_label
 from foresee.report.graphs import load_cells, palette
-from foresee.report.html import Drawing, drawing, hover, page, pictures
+from foresee.report.html import Drawing, drawing, hover, pictures
 from foresee.report.info import Info, Measure, summarise
+from foresee.report.page import page
 from foresee.runs.record import Objective, Record
 from foresee.statistics import front
 

@@ -40,14 +40,16 @@ def own_files(path: Path) -> list[Path]:
     return [path, *(folder_of(path) / name for name in FILES[kind_at(path)])]
 
 
-def page_of(path: Path) -> str:
-    """The page of the one result at a path."""
+def page_of(path: Path, space: str | None = None) -> str:
+    """The page of the one result at a path; `space` is the code of an own space, where the person named it."""
     kind, folder = kind_at(path), folder_of(path)
     if kind == "run":
         from foresee.report.html import render
         from foresee.runs import read
+        from foresee.searchers.run import Run
 
-        return render(read(path), folder=folder)
+        record = read(path)
+        return render(record, folder, None if space is None else Run(record, folder, space).made_space)
     from foresee.benchmarks.opening import open_bench, open_calibration
     from foresee.report import bench, calibrate
 

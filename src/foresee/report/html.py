@@ -1,44 +1,34 @@
 """One self-contained HTML file that tells a run: no network, no fonts or scripts from elsewhere, light and dark.
 
-Everything that comes from a run is escaped by the template engine. Pictures are made by `figures` and `graphs`, which
-escape for themselves. A content policy names the one script of the page by its hash, so that a browser would run no other
-even if one slipped in.
+Everything that comes from a run is escaped by the template engine. Pictures are made by `figures`, `graphs` and `networks`,
+which escape for themselves.
 """
 
 from __future__ import annotations
 
-import base64
-import hashlib
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from foresee.errors import InputError
-from foresee.quantities import format_quantity, format_seconds
+from foresee.quantities import format_quantity
 from foresee.report.commands import commands
 from foresee.report.figures import COUNT_NAMES, Chart, progress_chart, to_svg, tradeoff_chart
-from foresee.report.graphs import Cells, draw, is_nothing, load_cells, operations
-from foresee.report.info import Entry, Info, Measure, Tradeoff, summarise
-from foresee.report.intervals import in_words
+from foresee.report.graphs import Cells, draw, load_cells
+from foresee.report.info import Entry, Info, Tradeoff, summarise
+from foresee.report.outcomes import ending
+from foresee.report.own import own_page
+from foresee.report.page import page, report_in
+from foresee.report.words import number, shortened
 from foresee.runs.record import Record, ScoreRow
 from foresee.spaces.base import Space
-
-if TYPE_CHECKING:
-    from jinja2 import Environment
 
 #: rows of the table (as many again may be of the front), and pictures beside that of the best
 TABLE, RUNNERS_UP = 20, 4
 #: a score made from more parts than this has them folded away
 FEW_PARTS = 8
-#: characters of an architecture under the pointer
-LINE = 300
 #: cells with more nodes than this take the whole width of the page
 WIDE = 8
-_TEMPLATES = Path(__file__).parent / "templates"
 
 
 @dataclass(frozen=True)
@@ -71,11 +61,12 @@ def render(record: Record, folder: str | Path | None = None, space: Space[Any] |
     Args:
         record: the run; any status, also without a single scored candidate.
         folder: the run's folder, named in the lines to copy.
-        space: the run's space where it is not a registered one, for drawing its cells.
+        space: the run's space where it is not a registered one, for drawing what the run has kept no pictures of.
     """
     info = summarise(record)
     top = table_of(info)
-    cells = load_cells(record.settings, [e.architecture for e in top], space)
+    own = own_page(record, info, distinct(info.entries, 1 + RUNNERS_UP), space)
+    cells = Cells({}) if own else load_cells(record.settings, [e.architecture for e in top], space)
     return page(
         "report.html",
         title=info.title or " · ".join(text for _, text in info.asked[:3]) or "run",
@@ -90,6 +81,8 @@ def render(record: Record, folder: str | Path | None = None, space: Space[Any] |
         progress=_progress(info),
         tradeoffs=[_tradeoff(info, t) for t in info.tradeoffs],
         cells=cells,
+        own=own,
+        ending=ending(record),
         pictures=pictures(cells, distinct(info.entries, 1 + RUNNERS_UP), "cell"),
         wide=any(len(g.nodes) > WIDE for graphs in cells.graphs.values() for g in graphs),
         hover=hover(info.entries),
@@ -102,40 +95,6 @@ def write(folder: str | Path, record: Record | None = None, space: Space[Any] | 
 
     text = render(read(folder) if record is None else record, folder, space)
     return write_whole(report_in(folder, "run"), text)
-
-
-def report_in(folder: str | Path | None, what: str) -> Path:
-    """Where the report of a result goes; `what` names the result that has no folder."""
-    if folder is None:
-        raise InputError(f"this {what} has no folder: name one to write the report into")
-    return Path(folder) / "report.html"
-
-
-def page(template: str, **context: Any) -> str:
-    """A template of this room, filled, with the style and the one script of all pages."""
-    script = (_TEMPLATES / "page.js").read_text(encoding="utf-8")
-    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-    made = _environment().get_template(template).render(script=script, script_hash=digest, **context)
-    # Lone surrogates cannot be written as UTF-8, and browsers show NUL in several ways.
-    return made.encode("utf-8", "replace").decode().replace("\0", "�")
-
-
-@cache
-def _environment() -> Environment:
-    from jinja2 import Environment, FileSystemLoader, StrictUndefined
-
-    made = Environment(
-        loader=FileSystemLoader(_TEMPLATES),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    made.filters.update(quantity=format_quantity, seconds=format_seconds, number=number, date=date, ops=ops)
-    made.filters.update(estimate=in_words, shown=shown, spread=spread_text, numbers=_named)
-    made.tests.update(nothing=is_nothing, finite=math.isfinite)
-    made.globals["count_names"] = COUNT_NAMES
-    return made
 
 
 # -- parts of pages -------------------------------------------------------------------------------------------------------
@@ -188,17 +147,6 @@ def _numbers(entry: Entry) -> list[str]:
         *(f"{name} {number(value)}" for name, value in further),
         *(f"{format_quantity(value)} {COUNT_NAMES.get(name, name)}" for name, value in entry.counts.items()),
     ]
-
-
-def shortened(architecture: str) -> str:
-    """The text of an architecture for a line under the pointer: at most `LINE` characters."""
-    return architecture if len(architecture) <= LINE else architecture[: LINE - 1] + "…"
-
-
-def ops(cells: Cells, architecture: str) -> list[tuple[str, int]]:
-    """The operations of an architecture with their colours, for the small squares beside its text."""
-    colours = cells.operations
-    return [(name, colours[name]) for graph in cells.graphs.get(architecture, ()) for name in operations(graph)]
 
 
 def _progress(info: Info) -> list[Drawing]:
@@ -273,51 +221,7 @@ def _made_from(info: Info) -> list[ScoreRow]:
     return [row for row in rows if row is not None and row.value is not None and row.parts]
 
 
-def _named(values: Mapping[str, float]) -> list[tuple[str, str]]:
-    return [(name, number(value)) for name, value in values.items()]
-
-
 def _repeats(info: Info) -> int:
     """Draws behind the spreads that are shown; 0 where there is no spread."""
     rows = (row for entry in info.entries for row in entry.scores.values())
     return max((row.repeats for row in rows if row.spread is not None), default=0)
-
-
-# -- numbers for people ---------------------------------------------------------------------------------------------------
-def number(value: float | None) -> str:
-    """A score: six significant digits.
-
-    >>> number(0.123456789), number(3.2e45), number(None)
-    ('0.123457', '3.2e+45', '–')
-    """
-    return "–" if value is None or not math.isfinite(value) else f"{value:.6g}"
-
-
-def shown(value: float | None, measure: Measure) -> str:
-    """A value of what was followed: costs as quantities, anything else as a score.
-
-    >>> shown(559386.0, Measure("params", "lower", cost=True)), shown(0.25, Measure("dextr"))
-    ('559 k', '0.25')
-    """
-    return format_quantity(value) if measure.cost and value is not None else number(value)
-
-
-def spread_text(spread: float | None) -> str:
-    """What follows a value that was drawn several times; nothing where there is no spread.
-
-    >>> spread_text(0.08953), spread_text(None)
-    (' ± 0.09', '')
-    """
-    return "" if spread is None or not math.isfinite(spread) else f" ± {number(float(f'{spread:.2g}'))}"
-
-
-def date(seconds: float) -> str:
-    """Seconds since the epoch as a day and time.
-
-    >>> date(0.0)
-    '1970-01-01 00:00 UTC'
-    """
-    try:
-        return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M UTC")
-    except (ValueError, OverflowError, OSError):
-        return "at an unknown time"

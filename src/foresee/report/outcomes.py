@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from foresee.quantities import format_seconds
 from foresee.runs.record import CandidateRow, Record
@@ -63,6 +64,30 @@ def problems(candidates: Iterable[CandidateRow]) -> tuple[Problem, ...]:
             hit.setdefault(key, []).append(c.id)
     found = (Problem(what, reason, len(ids), tuple(ids[:5])) for (what, reason), ids in hit.items())
     return tuple(sorted(found, key=lambda p: (-p.count, p.ids)))
+
+
+def ending(record: Record) -> dict[str, Any]:
+    """How the run ended, from its last events: why it failed, and what became of draws that are no candidates.
+
+    `gave_up` says that resuming leads to the same end.
+    """
+    found: dict[str, Any] = {"reason": "", "gave_up": False, "draws": []}
+    for event in record.events:
+        if event.kind == "failed" and event.candidate is None and record.status == "failed":
+            found["reason"] = str(event.details.get("reason", ""))
+            found["gave_up"] = found["reason"].startswith("the search was given up")
+        if event.kind == "finished":
+            found["draws"] = list(_draws(event.details))
+    return found
+
+
+def _draws(details: Mapping[str, Any]) -> Iterator[str]:
+    rejected, passed = details.get("rejected"), details.get("passed_over")
+    if isinstance(rejected, float) and rejected > 0:
+        yield f"{100 * rejected:.2g} % of all draws were rejected by the space itself; they are no candidates."
+    if isinstance(passed, int) and passed:
+        why = f", the last because of {details['reason']}" if details.get("reason") else ""
+        yield f"{passed:,} draws could not be drawn or counted and were passed over{why}."
 
 
 def steps_in_words(record: Record) -> str:

@@ -55,11 +55,23 @@ class Gate:
         self.failures = 0
         self._last: BaseException | None = None
         self._sound = False  # not one draw has succeeded yet
+        self._rejected_before = self.space.rejected
 
     @property
     def acceptance(self) -> float:
         """Share of the draws that were handed out; the others were known already or outside the limits."""
         return self.asked / self._drawn if self._drawn else 1.0
+
+    @property
+    def rejected(self) -> float:
+        """Share of all draws that the space itself turned down; they are no candidates, and others were drawn for them."""
+        turned_down = self.space.rejected - self._rejected_before
+        return turned_down / (turned_down + self._drawn) if turned_down else 0.0
+
+    @property
+    def reason(self) -> str:
+        """Why something was passed over the last time; "" where nothing was."""
+        return said(self._last) if self._last else ""
 
     def admit(self, architecture: Any, parent: int | None = None) -> Proposal | None:
         """The architecture as the next candidate, or None where it is known already, outside the limits, or impossible."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -15,7 +14,7 @@ from foresee.searchers.settings import SearchSettings
 from foresee.seeds import derive
 from foresee.spaces.base import Space
 from foresee.spaces.candidate import Candidate
-from foresee.spaces.find import Said, check_named, get, is_code
+from foresee.spaces.find import Said, check_named, get, is_code, say_space
 from foresee.task import Task
 
 
@@ -78,11 +77,16 @@ class Run:
     def _task(self) -> Task:
         return Task.from_json(self.record.environment.get("task"))
 
+    @property
+    def made_space(self) -> Space[Any] | None:
+        """The space, where it is a registered one or the person has named it; None where its code may not be run."""
+        return None if self.space is None and is_code(self._settings.space) else self._space
+
     @cached_property
     def _space(self) -> Space[Any]:
         settings, named = dict(self._settings.space_settings), self._settings.space
         if is_code(named):
             settings.setdefault("task", self._task.to_json())  # an own space may build for a task
         if self.space is None:
-            check_named(str(self.folder or "run"), named, f"fs.Run.open(folder, space={json.dumps(named)})")
+            check_named(str(self.folder or "run"), named, f"fs.Run.open(folder, {say_space(named)})")
         return get(named if self.space is None else self.space, **settings)

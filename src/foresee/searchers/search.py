@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack, suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from foresee.batch import as_batches
 from foresee.budgets import Clock, LatencyTable, Limit, Limits
 from foresee.data import Data, GivenBatches
-from foresee.errors import InputError, RunError, SettingsMismatchError
+from foresee.errors import InputError, RunError, SettingsMismatchError, said
 from foresee.proxies.base import Proxy
 from foresee.runs import engines
 from foresee.runs.environment import environment
 from foresee.runs.events import Announcer, Observer
-from foresee.runs.folder import RunFolder
+from foresee.runs.folder import RunFolder, write_whole
 from foresee.runs.record import Objective
 from foresee.runs.store import Store
 from foresee.scoring.scorer import Scorer
@@ -25,10 +26,18 @@ from foresee.searchers.run import Run
 from foresee.searchers.session import Session
 from foresee.searchers.settings import SearchSettings
 from foresee.spaces.base import Space
+from foresee.spaces.find import Said, get
+from foresee.spaces.own import OwnSpace
+from foresee.spaces.own.source import digest
+
+#: of so many of the best a run keeps pictures
+DRAWN = 5
+#: where a run keeps the source of a function that no name leads back to
+SOURCE = "source.txt"
 
 
 def search(
-    space: str | Space[Any],
+    space: Said,
     proxies: str | Sequence[str] = ("foresee",),
     searcher: str = "evolution",
     budgets: Iterable[Limit] = (),
@@ -47,7 +56,7 @@ def search(
     """Search a space for the architecture that scores best within the budgets.
 
     Args:
-        space: a registered name, a space, or `module:function`.
+        space: a registered name, a space, a function `make_net(pick)`, or `module:function`.
         proxies: one or several proxies; the first steers, the others are recorded.
         searcher: `evolution`, `random`, ...
         budgets: hard limits such as `fs.budgets.params < 1e6`; nothing outside them is ever scored.
@@ -74,7 +83,7 @@ def search(
     names = [proxies] if isinstance(proxies, str) else list(proxies)
     if any(isinstance(name, Proxy) for name in names):
         raise InputError("proxies: name them ('dextr', 'dextr:reference'); settings go into proxy_settings")
-    made = space if isinstance(space, Space) else None
+    made = None if isinstance(space, str) else get(space)
     given, reference = (None, data) if isinstance(data, str) else _given(data)
     asked = SearchSettings.of(
         space=str(space) if made is None else _reference(made, out),
@@ -118,11 +127,14 @@ def run_search(
     searcher = make(settings.searcher, problem, settings.searcher_settings)
     problem.scorer.check()
     facts = environment(device=problem.device, data_fingerprint=problem.data.fingerprint, task=problem.task.to_json())
+    code = "" if out is None else scorer.space.code
+    if code:
+        facts["source"] = digest(code)
     with ExitStack() as stack:
         # Starts no process yet; made before the folder, so that a wrong name leaves nothing behind.
         engine_made = stack.enter_context(engines.make(engine, problem.scorer, workers))
         folder = None if out is None else RunFolder(out)
-        store = _open_store(folder, settings, problem.objectives, facts, resume, stack)
+        store = _open_store(folder, settings, problem.objectives, facts, resume, stack, code)
         announce = Announcer(observers)
         # A measured latency cannot be measured again to the last digit: a run keeps what it saw, so that it replays.
         problem.clock.known.update(store.kept("latency"))
@@ -137,15 +149,26 @@ def run_search(
             with suppress(RunError):  # what ended the run is worth more than why that cannot be noted
                 store.set("status", status)
                 store.log(status, reason=str(error))
-                _write_best(folder, Run(store.record(), folder.path if folder else None, scorer.space))
+                run = Run(store.record(), folder.path if folder else None, scorer.space)
+                _write_best(folder, run)
+                _keep_drawings(store, run, problem)
                 announce(session.event("interrupted"))
             raise
         store.set("status", "finished")
         store.set("searcher_state", searcher.state())
-        store.log("finished", acceptance=searcher.gate.acceptance, passed_over=searcher.gate.failures)
+        gate = searcher.gate
+        store.log(
+            "finished",
+            acceptance=gate.acceptance,
+            passed_over=gate.failures,
+            reason=gate.reason,
+            rejected=gate.rejected,
+        )
         run = Run(store.record(), folder.path if folder else None, scorer.space)
         _write_best(folder, run)
-        announce(session.event("finished", acceptance=searcher.gate.acceptance))
+        if _keep_drawings(store, run, problem):
+            run = replace(run, record=store.record())
+        announce(session.event("finished", acceptance=gate.acceptance))
         return run
 
 
@@ -171,6 +194,7 @@ def _open_store(
     facts: Mapping[str, Any],
     resume: bool,
     stack: ExitStack,
+    code: str = "",
 ) -> Store:
     """The store to write to: in memory, a new file, or the run to go on with once its settings are found equal."""
     asked: dict[str, Any] = {
@@ -189,6 +213,8 @@ def _open_store(
         with Store.open(folder.store_path) as existing:
             _check_same(folder, settings, facts, existing)
     folder.write_settings(asked["settings"])  # before the store: where there is a run, there are its settings
+    if code:  # for people to read and to compare; nothing is ever run from it
+        write_whole(folder.path / SOURCE, code)
     if not folder.exists:
         return stack.enter_context(Store.create(folder.store_path, **asked))
     return stack.enter_context(Store.open(folder.store_path, write=True))
@@ -202,6 +228,12 @@ def _check_same(folder: RunFolder, settings: SearchSettings, facts: Mapping[str,
     for key in ("data_fingerprint", "task"):
         if before.get(key) != facts.get(key):
             differences.append(f"{key}: {facts.get(key)} here, {before.get(key)} in the run")
+    if not differences and before.get("source") != facts.get("source"):
+        what = settings.space.rpartition(":")[2]
+        raise SettingsMismatchError(
+            f"{folder.path}: the source of {what} is not the one of this run any more: put it back as it is in "
+            f"{folder.path / SOURCE}, or start a new run in another folder"
+        )
     if differences:
         raise SettingsMismatchError(f"{folder.path} was run with other settings: {'; '.join(differences)}")
 
@@ -209,6 +241,23 @@ def _check_same(folder: RunFolder, settings: SearchSettings, facts: Mapping[str,
 def _write_best(folder: RunFolder | None, run: Run) -> None:
     if folder is not None and run.record.best is not None:
         folder.write_best(run.best.to_json())
+
+
+def _keep_drawings(store: Store, run: Run, problem: Problem) -> bool:
+    """Keep pictures of the best networks of an own space as plain data: a report is read where its code is not."""
+    space = problem.space
+    if not isinstance(space, OwnSpace):
+        return False
+    known = {event.candidate for event in run.record.events if event.kind == "drawn"}
+    new = [row for row in run.record.scored[:DRAWN] if row.id not in known]
+    for row in new:
+        try:
+            store.log("drawn", row.id, drawing=space.drawing(space.parse(row.architecture), problem.task).to_json())
+        except RunError:
+            raise
+        except Exception as error:  # a stranger's network may raise anything, and a picture is no reason to end a run
+            store.log("drawn", row.id, reason=said(error))
+    return bool(new)
 
 
 def _reference(space: Space[Any], out: str | Path | None) -> str:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import time
 from typing import Any
 
-from foresee.errors import RunError, said, storable
+from foresee.errors import BuildError, RunError, SearchError, said, storable
 from foresee.proxies.base import Score
 from foresee.runs.engines import Engine
 from foresee.runs.events import Announcer, Event
@@ -20,6 +20,7 @@ from foresee.runs.store import Store
 from foresee.runs.values import pack, unpack
 from foresee.scoring.desk import Answer, Desk
 from foresee.searchers.base import Result, Searcher
+from foresee.searchers.failures import hopeless, in_words
 from foresee.searchers.gate import Proposal
 
 
@@ -41,6 +42,8 @@ class Session:
         self.waiting: dict[int, Proposal] = {}
         self.unsent: list[Proposal] = []
         self.results: dict[int, Result] = {}
+        self.failed: list[tuple[str, str]] = []
+        self.scored: list[str] = []
         self.asked = self.told = self.done = self.steps = 0
         self.best: float | None = None
 
@@ -83,8 +86,23 @@ class Session:
                     self._send()
                 else:
                     self._take(self.desk.wait())
-            self.searcher.tell([self.results.pop(self.told)])
-            self.told += 1
+            self._tell(self.results.pop(self.told))
+
+    def _tell(self, result: Result) -> None:
+        self.searcher.tell([result])
+        self.told += 1
+        text = str(result.architecture)
+        if result.merit is None:
+            self.failed.append((text, result.reason))
+        else:
+            self.scored.append(text)
+        if hopeless(
+            len(self.failed), self.told
+        ):  # by what was told, in its order: a resumed run gives up at the same place
+            raise SearchError(
+                f"the search was given up: {in_words(self.failed, self.scored)}; mend these, or keep them from being drawn "
+                "(pick.reject in an own space), and start a new run"
+            )
 
     def _room(self) -> int:
         return max(0, min(self.problem.evaluations, self.told + self.window) - self.asked)
@@ -162,6 +180,8 @@ class Session:
                 counts[name] = _count(proposal.costs[name])
             except RunError:  # a latency was measured and could not be stored
                 raise
+            except BuildError as error:  # it is not the count that is wrong
+                return counts, storable(str(error))
             except (Exception, SystemExit) as error:
                 return counts, f"{name} cannot be found ({said(error)})"
         return counts, ""

@@ -52,6 +52,10 @@ class Space(ABC, Generic[A]):
     summary: ClassVar[str] = ""
     #: paper or benchmark the space comes from
     source: ClassVar[str] = ""
+    #: draws that the space itself turned down and made again, so far
+    rejected: int = 0
+    #: the source that a run keeps of a space whose reference leads nobody to its code; "" where it does
+    code: str = ""
 
     # -- the set ------------------------------------------------------------------------------------------------------
     @abstractmethod

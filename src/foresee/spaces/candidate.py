@@ -13,7 +13,7 @@ from torch import nn
 
 from foresee.errors import InputError, shown
 from foresee.spaces.base import Space
-from foresee.spaces.find import Said, check_named, get
+from foresee.spaces.find import Said, check_named, get, say_space
 from foresee.task import Task
 
 
@@ -58,7 +58,7 @@ class Candidate:
             raise InputError(f"{where}: settings must be an object, got {shown(settings)}")
         if space is None:
             space = str(plain["space"])
-            check_named(where, space, f"space={json.dumps(space)}, or the function itself")
+            check_named(where, space, say_space(space))
         found = get(space, **settings)
         details = {
             key: value for key, value in plain.items() if key not in {"space", "settings", "architecture", "task"}

@@ -20,7 +20,7 @@ import torch
 from torch import nn
 
 from foresee.counting import count_macs, count_params
-from foresee.errors import ForeseeError, InputError
+from foresee.errors import BuildError, ForeseeError, said
 from foresee.task import Task
 
 T = TypeVar("T")
@@ -131,5 +131,5 @@ def measure(build: Callable[[], nn.Module], task: Task) -> Counts:
         raise
     except Exception as error:
         shape = "x".join(map(str, task.inputs))
-        raise InputError(f"the network does not take inputs of {shape}: {type(error).__name__}: {error}") from error
+        raise BuildError(f"the network does not take inputs of {shape}: {said(error)}") from error
     return Counts(count_params(network), macs)

@@ -6,6 +6,7 @@ which is run only when the person names it, on the command line or in Python.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from typing import Any
 
@@ -15,12 +16,22 @@ from foresee.errors import InputError
 from foresee.references import check_named, is_code, tidied
 from foresee.registry import check_settings
 from foresee.spaces.base import Space, spaces
-from foresee.spaces.own import load, own
+from foresee.spaces.own import GIVEN, load, own
 
-__all__ = ["Said", "check_named", "get", "is_code", "tidied"]
+__all__ = ["Said", "check_named", "get", "is_code", "say_space", "tidied"]
 
 #: how a person says which space is meant
 Said = str | Space[Any] | Callable[..., nn.Module]
+
+
+def say_space(name: str) -> str:
+    """The argument by which a person says in Python that the code a file names is theirs.
+
+    >>> say_space("nets:make_net"), say_space("given:make_net")
+    ('space="nets:make_net", or the function itself', 'space=make_net')
+    """
+    place, _, function = name.rpartition(":")
+    return f"space={function}" if place == GIVEN else f"space={json.dumps(name)}, or the function itself"
 
 
 def get(reference: Said, **settings: Any) -> Space[Any]:

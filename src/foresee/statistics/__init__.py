@@ -16,6 +16,7 @@ from foresee.statistics.correlations import TOP, Correlations, correlate
 from foresee.statistics.estimate import CONFIDENCE, Estimate, interval
 from foresee.statistics.fronts import crowding, front, hypervolume, successive_fronts
 from foresee.statistics.ranks import places_of, ranks_of
+from foresee.statistics.shares import share_by_chance, share_explained
 from foresee.statistics.single import (
     kendall,
     known_pairs,
@@ -45,6 +46,8 @@ __all__ = [
     "ranks_of",
     "regret",
     "resamples_of",
+    "share_by_chance",
+    "share_explained",
     "spearman",
     "successive_fronts",
     "top_overlap",

@@ -115,15 +115,31 @@ def test_a_decorated_function_is_found():
     assert get(decorated.reference).sample(random.Random(0)) == decorated.sample(random.Random(0))
 
 
-def test_functions_without_a_place_have_no_reference():
+def test_functions_without_a_place_are_handed_over_again():
     def local(pick):
         return nn.Linear(1, pick("width", [1, 2]))
 
-    for space in (own(local), own(lambda pick: nn.Linear(1, pick("width", [1, 2])))):
-        picks = space.sample(random.Random(0))
-        assert space.build(picks, TASK) is not None  # all that stays in this process works
-        with pytest.raises(InputError, match="only a function at the top of a module or script can be found again"):
-            space.to_json(picks, TASK)
+    for function, name in ((local, "local"), (lambda pick: nn.Linear(1, pick("width", [1, 2])), "<lambda>")):
+        space = own(function)
+        plain = space.to_json(space.sample(random.Random(0)), TASK)
+        assert plain["space"].startswith("given:test_functions_without")
+        assert plain["space"].endswith(name)
+        assert Candidate.from_json(plain, space=function).build() is not None
+        with pytest.raises(
+            InputError, match=r"no code is run because a file names it; if it is yours, say so: space=test_"
+        ):
+            Candidate.from_json(plain)
+        with pytest.raises(InputError, match=r"was handed over in Python: hand it over again \(space=test_"):
+            get(plain["space"])
+
+
+def test_a_function_whose_source_cannot_be_read_has_no_reference():
+    names = {"nn": nn}
+    exec("def typed_in(pick):\n    return nn.Linear(1, pick('width', [1, 2]))", names)
+    space = own(names["typed_in"])
+    assert space.build(space.sample(random.Random(0)), TASK) is not None  # all that stays in this process works
+    with pytest.raises(InputError, match=r"the source of typed_in cannot be read, .*: put the function into a file"):
+        space.to_json(space.sample(random.Random(0)), TASK)
 
 
 SCRIPT = """
@@ -165,7 +181,7 @@ def test_a_script_is_found_by_another_process(here):
         ("scripts/a.py", None, "scripts/a.py:net"),  # python scripts/a.py
         ("/elsewhere/a.py", None, "/elsewhere/a.py:net"),
         ("pack/a.py", "pack.a", "pack.a:net"),  # python -m pack.a
-        (None, None, None),  # typed in
+        (None, None, "given:net"),  # a notebook
     ],
 )
 def test_references_of_the_main_program(here, monkeypatch, file, spec, reference):
@@ -177,8 +193,4 @@ def test_references_of_the_main_program(here, monkeypatch, file, spec, reference
 
     net.__module__, net.__qualname__, main.net = "__main__", "net", net
     monkeypatch.setitem(sys.modules, "__main__", main)
-    if reference:
-        assert own(net).reference == reference
-    else:
-        with pytest.raises(InputError, match="can be found again"):
-            _ = own(net).reference
+    assert own(net).reference == reference

@@ -37,6 +37,35 @@ def test_picks_are_drawn_as_asked():
     assert abs(sum(Interval(0.0, 2.0).draw(rng) for _ in range(2000)) / 2000 - 1.0) < 0.1
 
 
+def test_ranges_and_parts():
+    asked = {}
+
+    def net(pick):
+        part = pick.sub("encoder")
+        asked["width"] = part.log("width", 8, 512)
+        asked["rate"] = part.sub("drop").log("rate", 1e-4, 0.5)
+        asked["depth"] = pick.int("depth", 2, 8, step=3)
+        return nn.Identity()
+
+    space = own(net)
+    picks = space.sample(random.Random(3))
+    assert list(picks.values) == ["encoder.width", "encoder.drop.rate", "depth"]
+    assert [type(value) for value in picks.values.values()] == [int, float, int]
+    assert [str(answers) for answers in picks.answers.values()] == [
+        "a whole number from 8 to 512", "a real number from 0.0001 to 0.5", "a whole number from 2 to 8 in steps of 3",
+    ]  # fmt: skip
+    space.parse(str(picks))
+    assert asked["rate"] == picks.values["encoder.drop.rate"]  # to the last bit through the text
+
+
+def test_the_long_name_of_a_whole_number_stays():
+    def net(pick, ask):
+        return nn.Linear(1, ask(pick)("n", 1, 9, step=2))
+
+    short, long = own(lambda pick: net(pick, lambda one: one.int)), own(lambda pick: net(pick, lambda one: one.integer))
+    assert list(short.enumerate()) == list(long.enumerate())
+
+
 @pytest.mark.parametrize(
     ("asks", "message"),
     [
@@ -58,6 +87,10 @@ def test_picks_are_drawn_as_asked():
         (lambda pick: pick.number("a", 1, 1), "expected a range of numbers"),
         (lambda pick: pick.number("a", 0, 1, log=True), "expected a range of numbers"),
         (lambda pick: pick.number("a", 0, float("inf")), "expected a range of numbers"),
+        (lambda pick: pick.log("a", 0, 8), "log needs low of at least 1"),
+        (lambda pick: pick.log("a", 0.0, 8), "expected a range of numbers"),
+        (lambda pick: pick.sub(""), "a part needs a name"),
+        (lambda pick: [pick("a.b", [1, 2]), pick.sub("a")("b", [1, 2])], "pick 'a.b' is asked twice"),
     ],
 )
 def test_wrong_picks_say_so(asks, message):

@@ -15,8 +15,9 @@ from hypothesis import strategies as st
 from tests.properties import examples
 from torch import nn
 
-from foresee.errors import InputError
+from foresee.errors import BuildError, InputError
 from foresee.spaces import Counts, own
+from foresee.spaces.own import RejectedError
 from foresee.task import Task
 
 TASK = Task((20,), 2)
@@ -186,14 +187,86 @@ def test_a_function_that_cannot_run_on_meta_runs_on_the_cpu_with_the_same_picks(
         assert own(reads).mutate(picks, rngs[1]) == own(plain).mutate(picks, rngs[0])
 
 
-def test_a_function_that_fails_is_one_clear_error():
+def test_picks_with_which_the_function_fails_are_an_architecture_without_a_network():
     def bad(pick):
-        raise KeyError(pick("width", [3]))
+        depth = pick("depth", [1, 2])
+        if depth == 2:
+            raise KeyError(depth)
+        return nn.Linear(20, pick("width", [3, 4]))
 
-    with pytest.raises(InputError, match=r'bad failed with {"width":3}: KeyError: 3'):
-        own(bad).sample(random.Random(0))
-    with pytest.raises(InputError, match=r"returned a int, expected a torch\.nn\.Module"):
-        own(lambda pick: 3).sample(random.Random(0))
+    space = own(bad)
+    listed = list(space.enumerate())
+    assert [(str(one), one.problem) for one in listed] == [
+        ('{"depth":1,"width":3}', ""),
+        ('{"depth":1,"width":4}', ""),
+        ('{"depth":2}', "KeyError: 2"),
+    ]
+    assert space.parse('{"depth":2}') == listed[2]
+    for look in (space.build, space.counts):
+        with pytest.raises(BuildError, match=r"bad failed: KeyError: 2"):
+            look(listed[2], TASK)
+    assert {str(space.mutate(listed[2], random.Random(seed)))[:10] for seed in range(9)} == {'{"depth":1'}
+    nothing = own(lambda pick: 3)
+    with pytest.raises(BuildError, match=r"it returned a int, expected a torch\.nn\.Module"):
+        nothing.build(nothing.sample(random.Random(0)), TASK)
+
+
+def constrained(pick):
+    """Heads must divide the width, in one of the two ways to say so."""
+    part = pick.sub("encoder")
+    width, heads = part.int("width", 4, 12, step=2), part("heads", [1, 2, 3, 4, 5])
+    if heads == 5:
+        raise ValueError("five heads")
+    if width % heads:
+        pick.reject("heads must divide the width")
+    if pick("deep", [False, True]):
+        pick.sub("encoder").sub("second").log("rate", 0.001, 0.1)
+    return nn.Linear(20, width)
+
+
+@frugal
+@given(seeds, seeds)
+def test_what_the_function_rejects_is_never_drawn(seed, other):
+    space = own(constrained)
+    first, second = (space.sample(random.Random(one)) for one in (seed, other))
+    for picks in (
+        first,
+        second,
+        space.mutate(first, random.Random(other)),
+        space.crossover(first, second, random.Random(seed)),
+    ):
+        values = picks.values
+        assert values["encoder.heads"] < 5
+        assert values["encoder.width"] % values["encoder.heads"] == 0
+        assert ("encoder.second.rate" in values) == values["deep"]
+        assert space.parse(str(picks)) == picks
+
+
+def test_rejected_picks_are_counted_and_not_listed():
+    def divided(pick):
+        if pick("width", [4, 6]) % pick("heads", [1, 3, 4]):
+            pick.reject("heads must divide the width")
+        return nn.Linear(1, 1)
+
+    space = own(divided)
+    assert [str(one) for one in space.enumerate()] == [
+        '{"heads":1,"width":4}', '{"heads":4,"width":4}', '{"heads":1,"width":6}', '{"heads":3,"width":6}',
+    ]  # fmt: skip
+    assert (space.size, space.rejected) == (4, 0)
+    for seed in range(30):
+        space.sample(random.Random(seed))
+    assert 3 < space.rejected < 40
+    with pytest.raises(RejectedError, match=r'divided rejects {"heads":3,"width":4}: heads must divide the width'):
+        space.parse('{"heads":3,"width":4}')
+
+
+def test_a_function_that_rejects_everything_says_so():
+    space = own(lambda pick: pick.reject())
+    with pytest.raises(
+        RejectedError, match=r"50 draws in a row were rejected, the last: .* rejects {}: rejected without"
+    ):
+        space.sample(random.Random(0))
+    assert space.size == 0
 
 
 def test_what_is_no_space():
@@ -215,7 +288,7 @@ def test_the_task_is_the_second_argument():
         (features,) = task.inputs
         return nn.Linear(features, pick("width", [1, 2]))
 
-    with pytest.raises(InputError, match="failed for inputs 3x32x32"):
+    with pytest.raises(InputError, match=r"rejects {} for inputs 3x32x32: ValueError: too many values"):
         own(tabular).sample(random.Random(0))
     assert own(tabular, task=TASK).settings() == {"task": {"inputs": [20], "outputs": 2}}
     assert own(tabular, task=TASK).sample(random.Random(0))

@@ -17,6 +17,10 @@ def report(
     runs: Annotated[
         list[Path], typer.Argument(help="folders of searches, benches and calibrations; several searches are compared")
     ],
+    space: Annotated[
+        str | None,
+        typer.Option(help="module:function of an own space, to draw networks that the run kept no picture of"),
+    ] = None,
     output: Annotated[
         Path | None,
         typer.Option(
@@ -45,7 +49,7 @@ def report(
     alone = [run for run in runs if run not in compared]
     if output is not None and len(alone) + bool(compared) > 1:
         raise InputError(f"--output {output}: names one file, and {len(alone) + bool(compared)} pages are asked for")
-    pages = {output or folder_of(run) / "report.html": page_of(run) for run in alone}
+    pages = {output or folder_of(run) / "report.html": page_of(run, space) for run in alone}
     if compared:
         pages[output or folder_of(compared[0]) / "comparison.html"] = compare({str(run): read(run) for run in compared})
     kept = [path for run in runs for path in own_files(run)]

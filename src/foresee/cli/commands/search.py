@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -17,7 +18,7 @@ from foresee.cli.groups import Group, ScoringOptions, WorkOptions, grouped
 from foresee.cli.options import parse_limits
 from foresee.cli.progress import Watch
 from foresee.cli.start import STOPPED
-from foresee.errors import InputError, RunError
+from foresee.errors import InputError, RunError, SearchError
 from foresee.quantities import format_quantity
 
 
@@ -134,8 +135,10 @@ def search(
     except KeyboardInterrupt:
         if not (out_ / "run.sqlite").exists():
             raise  # nothing was begun
-        _wrap_up(Run.open(out_), stopped=True)
+        _wrap_up(Run.open(out_, space=space), stopped=True)
         raise typer.Exit(STOPPED) from None
+    except SearchError as error:
+        raise SearchError(f"{error}; all reasons are in {_report(Run.open(out_, space=space))}") from error
     _wrap_up(run, stopped=False)
 
 
@@ -154,21 +157,31 @@ def _set(scoring: ScoringOptions, base: Any) -> dict[str, Any]:
 
 
 def _acceptance(run: Any) -> str:
-    """How rare feasible architectures were, where there were limits."""
-    shares = [event.details["acceptance"] for event in run.record.events if "acceptance" in event.details]
-    return (
-        f"; {100 * shares[-1]:.3g} % of the draws were new and within the limits"
-        if shares and run.record.settings["limits"]
-        else ""
-    )
+    """How rare feasible architectures were, where there were limits; what was turned down or passed over."""
+    ends = [event.details for event in run.record.events if "acceptance" in event.details]
+    if not ends:
+        return ""
+    end, words = ends[-1], []
+    if run.record.settings["limits"]:
+        words.append(f"{100 * end['acceptance']:.3g} % of the draws were new and within the limits")
+    if end.get("rejected"):
+        words.append(f"{100 * end['rejected']:.2g} % of all draws were rejected by the space")
+    if end.get("passed_over"):
+        words.append(f"{end['passed_over']:,} draws were passed over, the last: {escape(str(end.get('reason'))[:200])}")
+    return "".join(f"; {one}" for one in words)
+
+
+def _report(run: Any) -> Path:
+    """Write the report of a run whose space the person has named."""
+    from foresee.report import write
+
+    return write(run.folder, run.record, run.made_space)
 
 
 def _wrap_up(run: Any, *, stopped: bool) -> None:
     """Write the report and name what was found."""
-    from foresee.report import write
-
     best = run.record.best
-    report = write(run.folder)
+    report = _report(run)
     scored = len(run.record.scored)
     failed = sum(row.status == "failed" for row in run.record.candidates)
     if stopped:
@@ -176,7 +189,13 @@ def _wrap_up(run: Any, *, stopped: bool) -> None:
     if best is None and stopped:
         return
     if best is None:
-        raise RunError(f"none of {len(run.record.candidates)} candidates could be scored; the reasons are in {report}")
+        why = max(
+            Counter(row.reason for row in run.record.candidates).items(), key=lambda one: one[1], default=("", 0)
+        )[0]
+        raise RunError(
+            f"none of {len(run.record.candidates)} candidates could be scored{f' ({why:.300})' if why else ''}; "
+            f"all reasons are in {report}"
+        )
     objectives = [(one, best.objectives[one.name]) for one in run.record.objectives]
     rows = [
         ("best", escape(best.architecture)),
