@@ -1,6 +1,6 @@
-"""The examples of property tests, and folders with reference values and real data.
+"""The examples of property tests, and the folder with real data.
 
-The folders come from the environment, or lie beside the project; absent means skipped.
+The folder comes from the environment, or lies beside the project; absent means skipped.
 """
 
 from __future__ import annotations
@@ -24,12 +24,6 @@ def _folder(variable: str, default: Path) -> Path:
     if not folder.is_dir():
         pytest.skip(f"no folder {folder.name!r} here: set {variable} to where it is")
     return folder
-
-
-@pytest.fixture(scope="session")
-def golden_folder() -> Path:
-    """Reference values of the public codes, with the networks, inputs and draws they were computed on."""
-    return _folder("FORESEE_GOLDEN", BESIDE / "golden")
 
 
 @pytest.fixture(scope="session")

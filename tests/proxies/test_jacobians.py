@@ -53,19 +53,6 @@ def test_the_formulas(small, batch, seed, norm, many):
     assert found["epe_nas"].value == pytest.approx(slow_epe(network, x, y, many), rel=1e-7, abs=1e-9)
 
 
-@pytest.mark.parametrize(
-    ("entry", "proxy", "options"),
-    [
-        ("jacov", "jacov", {}),
-        ("epe_nas", "epe_nas", {}),
-        ("epe_nas_over100", "epe_nas", {"many_classes": True}),
-    ],
-)
-def test_golden(golden, entry, proxy, options):
-    found = golden.compute(proxy, (golden.inputs, golden.labels), **options)
-    assert found == pytest.approx(golden.value(entry), rel=golden.tolerance())
-
-
 @pytest.mark.parametrize("proxy", ["jacov", "epe_nas"])
 def test_the_order_of_samples_does_not_matter(small, batch, proxy):
     x, y = batch()

@@ -28,12 +28,6 @@ def test_the_formulas(small, batch, seed, norm):
     assert found["l2_norm"].value == pytest.approx(lengths, rel=1e-12)
 
 
-@pytest.mark.parametrize("proxy", ["plain", "l2_norm"])
-def test_golden(golden, proxy):
-    found = golden.compute(proxy, (golden.inputs, golden.labels))
-    assert found == pytest.approx(golden.value(proxy), rel=golden.tolerance())
-
-
 def test_the_order_of_samples_does_not_matter(small, batch):
     x, y = batch()
     forward = score(small(), (x, y), "plain").value

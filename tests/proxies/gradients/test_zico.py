@@ -45,14 +45,6 @@ def test_the_formula(small, batch, seed, norm, count):
     assert score(network, batches, "zico").value == pytest.approx(slow_zico(network, batches), rel=1e-6)
 
 
-@pytest.mark.parametrize(("size", "tolerance"), [(8, (1e-3, 1e-2)), (4, (1e-6, 1e-4))])
-def test_golden(golden, size, tolerance):
-    expected = golden.value(f"zico_{16 // size}x{size}")
-    starts = range(0, 16, size)
-    batches = [(golden.inputs[i : i + size], golden.labels[i : i + size]) for i in starts]
-    assert golden.compute("zico", batches) == pytest.approx(expected, rel=golden.tolerance(*tolerance))
-
-
 def test_a_single_batch_is_halved(small, batch):
     x, y = batch(7)
     halves = [(x[:3], y[:3]), (x[3:6], y[3:6])]

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import numpy as np
 import pytest
 import torch
 import torch.nn.functional as F
@@ -9,14 +8,6 @@ from torch import nn
 from foresee.errors import InputError
 from foresee.proxies.kernels.knas import agreement
 from foresee.scoring import score
-
-
-def test_the_public_code(golden, golden_folder, request):
-    name = request.node.callspec.params["golden"][0]
-    indices = torch.from_numpy(np.load(golden_folder / f"{name}.npz")["d:knas_batches"])
-    batches = [(golden.inputs[rows], golden.labels[rows]) for rows in indices]
-    expected = golden.value("knas_mgm")
-    assert golden.compute("knas", batches) == pytest.approx(expected, rel=golden.tolerance(1e-6, 1e-4))
 
 
 @pytest.mark.parametrize("norm", [True, False])
