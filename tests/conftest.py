@@ -16,7 +16,14 @@ properties.load()
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # a job in the background: the programs we start must hear Ctrl-C
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
+CHECKS = (
+    'checks(*proxies, by="a slow float64 version"): compares these proxies with a reference, which their pages name'
+)
 BESIDE = Path(__file__).resolve().parents[2] / "shared"
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", CHECKS)
 
 
 def _folder(variable: str, default: Path) -> Path:

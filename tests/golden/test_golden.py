@@ -16,7 +16,7 @@ EVERY = [(network, entry) for network, entries in VALUES.items() for entry in en
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize(("network", "entry"), EVERY, ids="-".join)
+@pytest.mark.parametrize(("network", "entry"), EVERY, ids=["-".join(pair) for pair in EVERY])
 def test_value(network, entry, dtype):
     recipe, golden = RECIPES[entry], load(network, getattr(torch, dtype))
     for name in recipe.proxies:

@@ -42,6 +42,7 @@ def slow_epe(network, x, y, many):
     return sum(abs(a - b) for a in sums.values() for b in sums.values()) / len(sums)
 
 
+@pytest.mark.checks("jacov", "epe_nas")
 @RANDOM
 @given(seed=st.integers(0, 10**6), norm=st.booleans(), many=st.booleans())
 def test_the_formulas(small, batch, seed, norm, many):

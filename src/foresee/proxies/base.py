@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import inspect
 import math
+import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal, get_args
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 Status = Literal["ok", "nan", "rank_deficient", "unsupported", "out_of_memory", "failed"]
 Direction = Literal["higher", "lower"]
 STATUSES: tuple[str, ...] = get_args(Status)
+_LATEX = re.compile(r"^\$\$\n(.*?)\n\$\$\n\n?", re.DOTALL | re.MULTILINE)
 
 
 class RankDeficientError(ArithmeticError):
@@ -143,8 +145,14 @@ class Proxy:
 
     @property
     def text(self) -> str:
-        """The whole docstring: formula, source, shapes, needs, cost, example."""
-        return inspect.getdoc(self.formula) or ""
+        """The docstring in words, for a terminal: formula, source, shapes, needs, cost, example."""
+        return _LATEX.sub("", inspect.getdoc(self.formula) or "")
+
+    @property
+    def latex(self) -> str:
+        """The formula as LaTeX, which the docstring holds in a paragraph of its own between two `$$`; "" without one."""
+        found = _LATEX.search(inspect.getdoc(self.formula) or "")
+        return found[1] if found else ""
 
     def with_settings(self, settings: Mapping[str, Any]) -> Proxy:
         """The same proxy with other settings; an unknown one is named."""

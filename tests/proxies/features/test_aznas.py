@@ -65,6 +65,7 @@ def slow_trainability(stages, draws):
     return float(np.mean(terms))
 
 
+@pytest.mark.checks("az_expressivity", "az_progressivity", "az_trainability")
 @RANDOM
 @given(seed=st.integers(0, 10**6), norm=st.booleans())
 def test_the_formulas(batch, seed, norm):
@@ -77,6 +78,7 @@ def test_the_formulas(batch, seed, norm):
     assert found["az_trainability:given"].value == pytest.approx(slow_trainability(stages, Draws(seed)), rel=1e-8)
 
 
+@pytest.mark.checks("az_complexity", by="twice the MACs")
 def test_complexity(small, batch):
     x, _ = batch(1)
     assert score(small(), x, "az_complexity").value == 2 * score(small(), x, "macs").value

@@ -43,6 +43,7 @@ def slow_dextr(network, sample, plane, theta):
     return a * b / (a + b)
 
 
+@pytest.mark.checks("dextr")
 @RANDOM
 @given(seed=st.integers(0, 10**6), norm=st.booleans(), channels=st.integers(1, 4))
 def test_the_formula(small, batch, seed, norm, channels):

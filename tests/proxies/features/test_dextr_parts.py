@@ -19,6 +19,7 @@ def test_dextr_is_made_of_its_parts(small, batch):
     assert score(small(), x, "dextr", seed=3).value == pytest.approx(a * b / (a + b), rel=1e-12)
 
 
+@pytest.mark.checks("inverse_conditions", "curvature", by="parts of the golden values of dextr:reference")
 def test_golden_parts(golden):
     parts = golden.parts("dextr_b1_s32")
     found = golden.compute("inverse_conditions:reference", golden.inputs[:1])

@@ -30,6 +30,7 @@ def slow_meco(network, sample):
     return total
 
 
+@pytest.mark.checks("meco")
 @RANDOM
 @given(seed=st.integers(0, 10**6), norm=st.booleans(), channels=st.integers(1, 4))
 def test_the_formula(small, batch, seed, norm, channels):

@@ -40,6 +40,7 @@ def sampled_maps(network, sample, beta, draws):
     return found
 
 
+@pytest.mark.checks("dextr_opt", "meco_opt")
 @RANDOM
 @given(seed=st.integers(0, 10**6), norm=st.booleans(), beta=st.integers(1, 5))
 def test_the_formulas(small, batch, seed, norm, beta):

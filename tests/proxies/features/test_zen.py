@@ -48,6 +48,7 @@ def slow_zen(network, shape, seed, gamma):
     return math.log(float(change)) + total
 
 
+@pytest.mark.checks("zen")
 @RANDOM
 @given(seed=st.integers(0, 10**6), count=st.integers(2, 4), gamma=st.sampled_from([0.01, 0.1]))
 def test_the_formula(seed, count, gamma):

@@ -59,6 +59,7 @@ def slow_dss(network):
     return total
 
 
+@pytest.mark.checks("dss")
 @RANDOM
 @given(seed=st.integers(0, 10**6), ratio=st.integers(1, 3))
 def test_the_formula(seed, ratio):

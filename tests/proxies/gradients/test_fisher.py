@@ -43,6 +43,7 @@ def slow_fisher(network, x, y):
     return total
 
 
+@pytest.mark.checks("fisher")
 @RANDOM
 @given(seed=st.integers(0, 10**6), norm=st.booleans(), channels=st.integers(1, 4))
 def test_the_formula(small, batch, seed, norm, channels):

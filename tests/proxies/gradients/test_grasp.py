@@ -31,6 +31,7 @@ def slow_grasp(network, x, y):
     return -float(flat.detach() @ hessian @ gradient)
 
 
+@pytest.mark.checks("grasp")
 @RANDOM
 @given(seed=st.integers(0, 10**6), norm=st.booleans())
 def test_the_formula(small, batch, seed, norm):

@@ -13,6 +13,7 @@ from foresee.scoring import score, scores
 RANDOM = examples(15)
 
 
+@pytest.mark.checks("snip", "grad_norm")
 @RANDOM
 @given(seed=st.integers(0, 10**6), norm=st.booleans())
 def test_the_formulas(small, batch, seed, norm):

@@ -46,6 +46,7 @@ def slow_parts(network, batches, lr):
     return sum(map(math.log, sums)), math.log(sum(sums)), sum(squares) / len(rows), absolute, loss.item()
 
 
+@pytest.mark.checks("sigeo")
 @RANDOM
 @given(seed=st.integers(0, 10**6), norm=st.booleans(), lr=st.sampled_from([0.0, 0.1]), neuron_wise=st.booleans())
 def test_the_formula(small, batch, seed, norm, lr, neuron_wise):
@@ -57,6 +58,7 @@ def test_the_formula(small, batch, seed, norm, lr, neuron_wise):
     assert found.value == pytest.approx(expected, rel=1e-6)
 
 
+@pytest.mark.checks("fisher_rao", "mean_abs_gradient", "current_loss")
 @RANDOM
 @given(seed=st.integers(0, 10**6), norm=st.booleans())
 def test_the_parts(small, batch, seed, norm):

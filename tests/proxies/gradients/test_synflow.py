@@ -28,6 +28,7 @@ def slow_synflow(network, shape, norm=False):
     return sum((m.weight * m.weight.grad).abs().sum().item() for m in layers)
 
 
+@pytest.mark.checks("synflow", "synflow_bn")
 @RANDOM
 @given(seed=st.integers(0, 10**6), norm=st.booleans(), wide=st.booleans())
 def test_the_formula(small, batch, seed, norm, wide):

@@ -14,6 +14,7 @@ from foresee.scoring import score, scores
 RANDOM = examples(15)
 
 
+@pytest.mark.checks("plain", "l2_norm")
 @RANDOM
 @given(seed=st.integers(0, 10**6), norm=st.booleans())
 def test_the_formulas(small, batch, seed, norm):

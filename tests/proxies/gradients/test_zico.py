@@ -37,6 +37,7 @@ def slow_zico(network, batches):
     return total
 
 
+@pytest.mark.checks("zico")
 @RANDOM
 @given(seed=st.integers(0, 10**6), norm=st.booleans(), count=st.integers(2, 4))
 def test_the_formula(small, batch, seed, norm, count):

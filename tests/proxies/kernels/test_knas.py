@@ -10,6 +10,7 @@ from foresee.proxies.kernels.knas import agreement
 from foresee.scoring import score
 
 
+@pytest.mark.checks("knas")
 @pytest.mark.parametrize("norm", [True, False])
 def test_against_plain_loops(small, batch, norm):
     network, (inputs, labels) = small(norm=norm), batch(12)

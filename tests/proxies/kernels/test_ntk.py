@@ -37,6 +37,7 @@ def slow_condition(rows) -> float:
     return float(values[0] / values[-1])
 
 
+@pytest.mark.checks("ntk_cond", "ntk_trace")
 @pytest.mark.parametrize("norm", [True, False])
 def test_the_three_kernels(small, batch, norm):
     network, (inputs, labels) = small(norm=norm), batch(5)

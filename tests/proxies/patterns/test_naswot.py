@@ -32,6 +32,7 @@ def slow_naswot(network, x):
     return np.linalg.slogdet(np.array(K, dtype=float))[1]
 
 
+@pytest.mark.checks("naswot")
 @RANDOM
 @given(seed=st.integers(0, 10**6), norm=st.booleans(), count=st.integers(1, 4))
 def test_the_formula(small, batch, seed, norm, count):

@@ -34,6 +34,7 @@ def slow_patterns(network, x):
     return torch.cat(seen, dim=1).tolist()
 
 
+@pytest.mark.checks("swap", "linear_regions")
 @RANDOM
 @given(seed=st.integers(0, 10**6), norm=st.booleans(), count=st.integers(1, 5))
 def test_the_formulas(small, batch, seed, norm, count):
@@ -98,6 +99,7 @@ def test_without_activation_modules_it_is_unsupported():
         assert (found.status, "no ReLU-like" in found.reason) == ("unsupported", True)
 
 
+@pytest.mark.checks("swap_reg", by="swap and the factor by hand")
 def test_regularisation(small, batch):
     x = batch(4)[0]
     network = small()
