@@ -47,6 +47,7 @@ class Pass:
         self._declared, self._exact = tuple(declared), exact
         self._seen: dict[Any, Any] = {}
         self._failed: dict[Any, Exception] = {}
+        self._remarks: set[str] = set()
 
     def __len__(self) -> int:
         return len(self.inputs[0])
@@ -68,6 +69,7 @@ class Pass:
             with self.probe.draws.apart():  # the company's draws are not this look's
                 self._seen.update(self._found(wanted))
         self.probe.draws.used |= wanted.drawn
+        self.probe.remarks |= self._remarks
         return self._seen[key]
 
     def _key(self, look: Watcher[Any]) -> Any:
@@ -183,7 +185,9 @@ class Pass:
     def _run(self, looks: Sequence[Watcher[Any]], careful: bool = False) -> dict[Any, Any]:
         try:
             if self._exact:
-                return self.probe.exactly(lambda network, dtype: self._watch(network, dtype, looks, careful))
+                found = self.probe.exactly(lambda network, dtype: self._watch(network, dtype, looks, careful))
+                self._remarks |= self.probe.remarks
+                return found
             with self.probe.contact() as network:
                 return self._watch(network, self.probe.dtype, looks, careful)
         except OverwrittenError:

@@ -45,7 +45,9 @@ class Subject:
         if any(is_lazy(tensor) for tensor in _tensors(network)):
             raise UnsupportedError("the network has lazy layers without a size yet: run it once on a sample first")
         self.draws = draws or Draws(seed)
-        self._memory: dict[Any, tuple[Any, bool]] = {}
+        #: what has to be said beside a value made from what was asked for; whoever starts a new value empties it
+        self.remarks: set[str] = set()
+        self._memory: dict[Any, tuple[Any, bool, set[str]]] = {}
 
     @cached_property
     def device(self) -> torch.device:
@@ -116,7 +118,7 @@ class Subject:
                 ) from error
 
     def exactly(self, look: Callable[[nn.Module, torch.dtype], T]) -> T:
-        """`look(network, dtype)` with the network in float64, or in its own type where it cannot run in float64.
+        """`look(network, dtype)` with the network in float64, or in its own type where it cannot run in float64: a remark.
 
         A look that is to be differentiated is in the network's own type, too.
         """
@@ -127,6 +129,8 @@ class Subject:
             except (RuntimeError, TypeError) as error:
                 if self.dtype == torch.float64 or out_of_memory(error):
                     raise
+                own, why = str(self.dtype).removeprefix("torch."), (str(error).strip() or "no reason").splitlines()[0]
+                self.remarks.add(f"in {own}: the network does not run in float64 ({type(error).__name__}: {why})")
         with self.contact() as network:
             return look(network, self.dtype)
 
@@ -134,11 +138,16 @@ class Subject:
         """What `compute` gives, computed once for these draws: for parts that several proxies share."""
         key = (key, self.draws.repeat)
         if key not in self._memory:
-            with self.draws.apart() as apart:
-                found = compute()
-            self._memory[key] = found, apart.used
+            outside, self.remarks = self.remarks, set()
+            try:
+                with self.draws.apart() as apart:
+                    found = compute()
+                self._memory[key] = found, apart.used, self.remarks
+            finally:
+                self.remarks = outside
         value: T = self._memory[key][0]
         self.draws.used |= self._memory[key][1]  # who gets it from memory depends on the draws just the same
+        self.remarks |= self._memory[key][2]
         return value
 
     def choose_loss(self, outputs: Tensor) -> Loss:

@@ -45,8 +45,9 @@ class RankDeficientError(ArithmeticError):
 class Score:
     """One number for one network, or a status with its reason. Never a magic number.
 
-    `direction` says which way is better. `spread` is the standard deviation over `repeats` draws. `parts` are the
-    numbers the value was made from, by name.
+    `reason` says why there is no value; beside a value it says what has to be known of it: a part that is meant to be
+    computed in float64, and was not. `direction` says which way is better. `spread` is the standard deviation over
+    `repeats` draws. `parts` are the numbers the value was made from, by name.
     """
 
     proxy: str
@@ -74,11 +75,9 @@ class Score:
         return self.value if self.direction == "higher" else -self.value
 
     def __str__(self) -> str:
-        return (
-            f"{self.proxy} = {self.value:.6g}"
-            if self.value is not None
-            else f"{self.proxy}: {self.status} ({self.reason})"
-        )
+        if self.value is None:
+            return f"{self.proxy}: {self.status} ({self.reason})"
+        return f"{self.proxy} = {self.value:.6g}" + (f" ({self.reason})" if self.reason else "")
 
 
 @dataclass(frozen=True)

@@ -151,12 +151,12 @@ class _Tally:
         if self._over:
             return
         with _Meter(probe.device) as meter:
-            probe.draws, probe.notes = Draws(probe.seed, repeat=repeat), {}
+            probe.draws, probe.notes, probe.remarks = Draws(probe.seed, repeat=repeat), {}, set()
             outcome = _attempt(lambda: _finite(float(self.proxy(probe))))
         self._found = replace(
             self._found,
             status=outcome.status,
-            reason=outcome.reason,
+            reason=outcome.reason or "; ".join(sorted(probe.remarks)),
             seconds=self._found.seconds + meter.seconds,
             peak_bytes=max(self._found.peak_bytes, meter.peak_bytes),
         )
