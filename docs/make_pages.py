@@ -6,21 +6,31 @@ With `--check` nothing is written; the exit code says whether the pages are up t
 from __future__ import annotations
 
 import inspect
+import re
 import sys
 from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # what proxies are checked by is read from the tests
+
+from tests.checked import Check, checks
 
 from foresee.proxies import proxies
 from foresee.proxies.base import Proxy
 from foresee.spaces import spaces
 
 DOCS = Path(__file__).parent
+CHECKED = """\
+*Checked by* says what a test holds the numbers against. *Public code*: golden values, which the code that the authors
+or other people released gave on three small networks (tests/golden), in float64 and float32; where that code computes
+something else than the paper, a variant of the proxy has its values, as the page says. *A slow float64 version*: the
+formula once more, in the test, as plainly as it can be written, on random small networks. For NASI, HNAS, the trace
+of the tangent kernel and the default score nobody's values are at hand: there the slow version is the reference."""
 
 
 def proxy_page(found: Proxy) -> str:
-    """A heading, the declaration as a table, then the docstring."""
-    source = f"{found.paper}, {found.equation}" if found.equation else found.paper
+    """A heading, the summary and the formula, the declaration as a table, then the docstring."""
     facts = {
-        "source": source,
+        "source": f"{found.paper}, {found.equation}" if found.equation else found.paper,
         "better": found.direction,
         "needs": str(found.needs),
         "cost": found.cost,
@@ -30,9 +40,45 @@ def proxy_page(found: Proxy) -> str:
             for name, changes in found.variants.items()
         )
         or "none",
+        "checked by": "; ".join(map(_check, checks()[found.name])),
     }
-    rows = "\n".join(f"| {key} | {value} |" for key, value in facts.items())
-    return f"# {found.name}\n\n| | |\n|---|---|\n{rows}\n\n```text\n{found.text.strip()}\n```\n"
+    rows = "\n".join(f"| {key} | {_cell(value)} |" for key, value in facts.items())
+    summary, _, rest = found.text.partition("\n\n")
+    words, _, example = rest.partition("\n>>> ")
+    formula = f"$$\n{found.latex}\n$$\n\n" if found.latex else ""
+    start = ">>> import torch\n" if "torch." in example and "import torch\n" not in example else ""
+    code = f"\n\n```python\n{start}>>> {example.strip()}\n```" if example else ""
+    return (
+        f"# {found.name}\n\n{_plain(summary)}\n\n{formula}| | |\n|---|---|\n{rows}\n\n{_plain(words.strip())}{code}\n"
+    )
+
+
+def _check(one: Check) -> str:
+    """`golden values of SLDGroup/ZiCo@b0fec65 (`zico`)`, or `a slow float64 version (test_zico.py)`."""
+    if one.file.startswith("tests/golden"):
+        names = ", ".join(f"`{name}`" for name in one.names)
+        whose = "public code" if one.golden else "code"
+        return f"golden values of {whose} {one.by if one.golden else f'written from {one.by}'} ({names})"
+    return f"{one.by} ([{Path(one.file).name}](../../{one.file}))"
+
+
+def _short_check(found: list[Check]) -> str:
+    """In two or three words, for the list of all proxies."""
+    words = ["public code"] if any(one.golden for one in found) else []
+    others = [one.by for one in found if not one.file.startswith("tests/golden")]
+    return ", ".join([*words, *others])
+
+
+def _cell(text: str) -> str:
+    """For a cell of a table, which a bar would end."""
+    return text.replace("|", "\\|")
+
+
+def _plain(text: str) -> str:
+    """Prose of a docstring as Markdown: what is not in backticks stands for itself."""
+    parts = text.split("`")
+    parts[::2] = [re.sub(r"([\\*_<$])", r"\\\1", part) for part in parts[::2]]
+    return "`".join(parts)
 
 
 def pages() -> dict[Path, str]:
@@ -42,8 +88,11 @@ def pages() -> dict[Path, str]:
     for name in proxies.names():
         found = proxies[name]
         made[DOCS / "proxies" / f"{name}.md"] = proxy_page(found)
-        lines.append(f"| [{name}]({name}.md) | {found.direction} | {found.needs} | {found.cost} | {found.summary} |")
-    head = "# Proxies\n\n| proxy | better | needs | cost | what |\n|---|---|---|---|---|\n"
+        cells = found.direction, str(found.needs), found.cost, _plain(found.summary), _short_check(checks()[name])
+        lines.append(f"| [{name}]({name}.md) | {' | '.join(map(_cell, cells))} |")
+    head = (
+        f"# Proxies\n\n{CHECKED}\n\n| proxy | better | needs | cost | what | checked by |\n|---|---|---|---|---|---|\n"
+    )
     made[DOCS / "proxies" / "README.md"] = head + "\n".join(lines) + "\n"
     rows = []
     for name in spaces.names():

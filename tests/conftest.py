@@ -1,6 +1,6 @@
-"""The examples of property tests, and folders with reference values and real data.
+"""The examples of property tests, and the folder with real data.
 
-The folders come from the environment, or lie beside the project; absent means skipped.
+The folder comes from the environment, or lies beside the project; absent means skipped.
 """
 
 from __future__ import annotations
@@ -16,7 +16,14 @@ properties.load()
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # a job in the background: the programs we start must hear Ctrl-C
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
+CHECKS = (
+    'checks(*proxies, by="a slow float64 version"): compares these proxies with a reference, which their pages name'
+)
 BESIDE = Path(__file__).resolve().parents[2] / "shared"
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", CHECKS)
 
 
 def _folder(variable: str, default: Path) -> Path:
@@ -24,12 +31,6 @@ def _folder(variable: str, default: Path) -> Path:
     if not folder.is_dir():
         pytest.skip(f"no folder {folder.name!r} here: set {variable} to where it is")
     return folder
-
-
-@pytest.fixture(scope="session")
-def golden_folder() -> Path:
-    """Reference values of the public codes, with the networks, inputs and draws they were computed on."""
-    return _folder("FORESEE_GOLDEN", BESIDE / "golden")
 
 
 @pytest.fixture(scope="session")

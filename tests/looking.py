@@ -2,20 +2,11 @@
 
 from __future__ import annotations
 
-import importlib.util
-import json
-from dataclasses import dataclass
-from typing import Any
-
 import pytest
 import torch
+from tests.golden.networks import NETWORKS
+from tests.golden.values import DTYPES, Golden, load
 from torch import nn
-
-from foresee.probes.draws import Draws
-from foresee.probes.probe import Probe
-from foresee.proxies import get
-
-GOLDEN_NETWORKS = ("tiny_cnn", "nb201_cell_net", "tiny_vit")
 
 
 @pytest.fixture(autouse=True)
@@ -26,52 +17,11 @@ def _one_thread():
     torch.set_num_threads(threads)
 
 
-@dataclass
-class Golden:
-    """One reference network in one type, and its reference values."""
-
-    network: nn.Module
-    inputs: torch.Tensor
-    labels: torch.Tensor
-    draws: dict[str, torch.Tensor]
-    entries: dict[str, Any]
-    dtype: torch.dtype
-    #: everything that was drawn, by the reference's names
-    saved: dict[str, Any]
-
-    def value(self, entry: str) -> float:
-        """The reference value, or skip where the public code has none."""
-        found = self.entries.get(entry, {}).get(str(self.dtype).removeprefix("torch."))
-        if found is None:
-            pytest.skip(f"no reference value of {entry} for this network")
-        return found
-
-    def compute(self, proxy: str, batches: Any, **settings: Any) -> float:
-        """Our value under the reference's draws."""
-        probe = Probe(self.network, batches, draws=Draws(0, given=self.draws))
-        return float(get(proxy, settings)(probe))
-
-    def tolerance(self, float64: float = 1e-6, float32: float = 1e-4) -> float:
-        return float64 if self.dtype == torch.float64 else float32
-
-
-@pytest.fixture(scope="session")
-def _golden_file(golden_folder):
-    spec = importlib.util.spec_from_file_location("golden_networks", golden_folder / "networks.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return golden_folder, module, json.loads((golden_folder / "golden.json").read_text())
-
-
-@pytest.fixture(params=[(n, d) for n in GOLDEN_NETWORKS for d in ("float64", "float32")], ids="-".join)
-def golden(request, _golden_file) -> Golden:
-    folder, networks, values = _golden_file
-    name, dtype = request.param[0], getattr(torch, request.param[1])
-    network, inputs, labels, draws = networks.load(name, folder, dtype)
-    given = {f"plane.{3 * s * s}": f"dextr_U_{s}" for s in (32, 64) if f"dextr_U_{s}" in draws}
-    given["coordinates"] = "dextr_coords"
-    tensors = {ours: torch.from_numpy(draws[theirs]) for ours, theirs in given.items()}
-    return Golden(network, inputs, labels, tensors, values[name], dtype, draws)
+@pytest.fixture(params=[(name, dtype) for name in NETWORKS for dtype in DTYPES], ids="-".join)
+def golden(request) -> Golden:
+    """Each golden network in each type, with its values (see tests/golden)."""
+    name, dtype = request.param
+    return load(name, getattr(torch, dtype))
 
 
 def _small(norm: bool, channels: int) -> nn.Module:

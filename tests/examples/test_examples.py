@@ -2,22 +2,68 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from foresee.proxies.base import STATUSES
+
 ROOT = Path(__file__).parents[2]
-EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
+EXAMPLES = sorted(path.stem for path in (ROOT / "examples").glob("*.py"))
+NUMBER = r"-?\d+(\.\d+)?"
+#: what each example promises: lines, in this order, others may stand between
+PROMISES = {
+    "add_a_proxy": [rf"logit_spread = {NUMBER}$", "network .*logit_spread", "1 .*width", "2 .*width", "best .*width"],
+    "add_a_searcher": [r"3 steps, 6 candidates, best \|.*\|$"],
+    "bench_on_own_trainings": [
+        *(rf"{name} +Spearman {NUMBER} \[{NUMBER}, {NUMBER}\]$" for name in ("foresee", "naswot", "params")),
+        *[rf"mlp\(.*\) +{NUMBER} in {NUMBER} to {NUMBER}, never trained$"] * 5,
+    ],
+    "own_resnet_on_a_folder": [
+        "<images: 120 samples of 3x24x24, 10 outputs",
+        "best .*stages",
+        rf"[\d,]+ params, dextr {NUMBER}$",
+        r"logits \(2, 10\)$",
+    ],
+    "own_space": ["best .*width", r"logits \(1, 10\)$"],
+    "score_any_module": [
+        rf"dextr = {NUMBER} \({NUMBER} s\)$",
+        r"snip: unsupported \(no labels in the batch: hand over \(inputs, labels\)\)$",  # its text: a proxy says so
+        "network +dextr +naswot +params",
+        *(f"{place} +width" for place in (1, 2, 3)),
+    ],
+    "search_and_build": [
+        rf"best of 30: \|.*\|, dextr {NUMBER}, [\d,]+ params$",
+        r"logits \(2, 10\)$",
+        r"report report\.html$",
+    ],
+}
 
 
-@pytest.mark.parametrize("script", EXAMPLES, ids=lambda path: path.stem)
-def test_example_runs(script, tmp_path):
+def test_every_example_promises_something():
+    assert sorted(PROMISES) == EXAMPLES
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_example_keeps_its_promise(name, tmp_path):
+    script = ROOT / "examples" / f"{name}.py"
     done = subprocess.run([sys.executable, str(script)], cwd=tmp_path, capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr
-    assert done.stdout.strip()
-    assert "failed (" not in done.stdout, done.stdout  # a score that is a status is no example
+    printed = iter(line.strip() for line in done.stdout.splitlines())
+    others = []
+    for promise in PROMISES[name]:
+        for line in printed:
+            if re.match(promise, line):
+                break
+            others.append(line)
+        else:
+            pytest.fail(f"no line {promise!r} in its place:\n{done.stdout}")
+    others += printed
+    bad = re.compile(rf"\b({'|'.join(status for status in STATUSES if status != 'ok')})\b")
+    assert not [line for line in others if bad.search(line)], done.stdout  # a score that is a status is no example
 
 
 def test_the_quick_start_of_the_readme_runs(tmp_path):
@@ -28,3 +74,7 @@ def test_the_quick_start_of_the_readme_runs(tmp_path):
         [sys.executable, "-c", "\n".join(blocks)], cwd=tmp_path, capture_output=True, text=True, timeout=300
     )
     assert done.returncode == 0, done.stderr
+    lines = done.stdout.splitlines()
+    assert re.fullmatch(rf"foresee = {NUMBER}", lines[0])
+    assert lines[-1].endswith("torch.Size([1, 10])")
+    assert not [line for line in lines if any(status in line for status in STATUSES if status != "ok")]

@@ -39,7 +39,7 @@ def test_a_score_says_what_share_of_the_weights_it_saw():
     found = fs.score(Half(4), torch.randn(16, 8))
     assert found.ok
     assert found.coverage == pytest.approx(2 / 3)
-    assert "saw 67% of the weights" in str(found)
+    assert str(found).endswith("(67% of the weights were seen; not seen: secret)")
 
 
 def test_below_half_it_is_no_score():

@@ -1,15 +1,13 @@
 from __future__ import annotations
 
-import importlib.util
-import json
 import math
-import os
-from pathlib import Path
 
 import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.golden.networks import NETWORKS
+from tests.golden.values import VALUES, load
 from tests.probes.curves import assert_same, curve_of, seeded
 from tests.properties import examples
 from torch import nn
@@ -44,60 +42,42 @@ def test_agrees_with_finite_differences():
 # -- golden values -----------------------------------------------------------------------------------------------------
 
 
-@pytest.fixture(scope="module")
-def golden():
-    folder = Path(os.environ.get("FORESEE_GOLDEN", Path(__file__).parents[3] / "shared" / "golden"))
-    if not (folder / "golden.json").is_file():
-        pytest.skip("no golden.json under FORESEE_GOLDEN")
-    spec = importlib.util.spec_from_file_location("golden_networks", folder / "networks.py")
-    networks = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(networks)
-    return networks, json.loads((folder / "golden.json").read_text())
-
-
-NETWORKS = ["tiny_cnn", "nb201_cell_net", "tiny_vit"]
-
-
-@pytest.mark.parametrize("dtype", [torch.float64, torch.float32], ids=str)
-@pytest.mark.parametrize("name", NETWORKS)
-def test_golden_curvature(golden, name, dtype):
-    networks, values = golden
-    network, _, _, draws = networks.load(name, dtype=dtype)
-    for size, key in ((32, "dextr_b1_s32"), (64, "dextr_nb201_b1_s64")):
-        if key not in values[name]:
+def test_golden_curvature(golden):
+    for side, entry in ((32, "dextr_b1_s32"), (64, "dextr_nb201_b1_s64")):
+        if entry not in VALUES[golden.name]:
             continue
-        cosine, sine = torch.from_numpy(draws[f"dextr_U_{size}"]).to(dtype).T.reshape(2, 1, 3, size, size)
-        _, velocity, acceleration = taylor(network, cosine, sine, -cosine, method="jets")
-        chosen = torch.from_numpy(draws["dextr_coords"]).long()
+        cosine, sine = golden.draws[f"plane.{3 * side**2}"].to(golden.dtype).T.reshape(2, 1, 3, side, side)
+        _, velocity, acceleration = taylor(golden.network, cosine, sine, -cosine, method="jets")
+        chosen = golden.draws["coordinates"]
         kappa = curvature(velocity[0, chosen], acceleration[0, chosen])
-        expected = values[name][key]["parts_float64"]["kappa"]
-        assert float(kappa) == pytest.approx(expected, rel=1e-9 if dtype == torch.float64 else 1e-3)
+        assert float(kappa) == pytest.approx(golden.parts(entry)["curvature"], rel=golden.tolerance(1e-9, 1e-3))
 
 
 @pytest.mark.parametrize("name", NETWORKS)
-def test_golden_curvature_of_eight_coupled_points(golden, name):
+def test_golden_curvature_of_eight_coupled_points(name):
     """All angles in one batch, coupled by batch norm, as the reference code differentiates them.
 
     F = sum of outputs over the batch, H its Hessian in the angles: v_j = dF/dangle_j and a_j = (H 1)_j. Along angles that
     move with speeds w the jets give grad F . w and w H w; speeds 1 + e_j and 1 - e_j separate the two by polarisation.
     """
-    networks, values = golden
-    network, _, _, draws = networks.load(name, dtype=torch.float64)
-    cosine, sine = torch.from_numpy(draws["dextr_U_32"]).double().T
-    angles = torch.from_numpy(draws["dextr_thetas8"]).double()[:, None]
+    golden = load(name, torch.float64)
+    cosine, sine = golden.draws["plane.3072"].T
+    angles = torch.linspace(0, 2 * math.pi, 8, dtype=torch.float64)[:, None]
     point, ahead = angles.cos() * cosine + angles.sin() * sine, angles.cos() * sine - angles.sin() * cosine
-    shape, chosen = (8, 3, 32, 32), torch.from_numpy(draws["dextr_coords"]).long()
+    shape, chosen = (8, 3, 32, 32), golden.draws["coordinates"]
 
     def along(speeds):
         velocity, acceleration = speeds[:, None] * ahead, -(speeds[:, None] ** 2) * point
-        _, first, second = taylor(network, *(x.view(shape) for x in (point, velocity, acceleration)), method="jets")
+        _, first, second = taylor(
+            golden.network, *(x.view(shape) for x in (point, velocity, acceleration)), method="jets"
+        )
         return first.sum(0)[chosen], second.sum(0)[chosen]
 
     kappa = 0.0
     for one in torch.eye(8, dtype=torch.float64):
         (v_more, a_more), (v_less, a_less) = along(1 + one), along(1 - one)
         kappa += float(curvature((v_more - v_less) / 2, (a_more - a_less) / 4))
-    assert kappa == pytest.approx(values[name]["curvature_theta8_s32"]["float64"], rel=1e-8)
+    assert kappa == pytest.approx(golden.value("curvature_theta8_s32"), rel=1e-8)
 
 
 # -- doors: inputs, outputs, failures ----------------------------------------------------------------------------------

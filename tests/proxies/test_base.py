@@ -3,6 +3,7 @@ from __future__ import annotations
 import pytest
 import torch
 
+from foresee.cli.commands.listings import _short
 from foresee.errors import InputError, UnknownNameError
 from foresee.proxies import proxies
 from foresee.proxies.base import Needs, Score, get, proxy
@@ -48,3 +49,20 @@ def test_what_a_declaration_must_not_do():
 
     assert "bad_one" not in proxies
     assert "bad_two" not in proxies
+
+
+@pytest.mark.parametrize(
+    ("name", "shown"),
+    [
+        ("grasp", "Wang et al. 2020"),
+        ("fisher", "Turner et al. 2020"),
+        ("jacov", "Mellor et al. 2020"),
+        ("snip", "Lee et al. 2019"),
+        ("synflow", "Tanaka et al. 2020"),
+        ("plain", "Mozer and Smolensky 1988"),
+        ("sigeo", "Zheng et al. 2023, Eq. 7, Appendix E"),
+        ("hnas", "Shu 2022, Eq. 7.7"),
+    ],
+)
+def test_the_year_that_is_listed_is_that_of_the_proxys_own_paper(name, shown):
+    assert _short(proxies[name]) == shown

@@ -1,11 +1,13 @@
 from __future__ import annotations
 
+import pytest
 import torch
 from torch import nn
 
 from foresee.scoring import score
 
 
+@pytest.mark.checks("params", "macs", "flops", by="counts by hand")
 def test_params_macs_and_flops(small):
     network = small()
     x = torch.randn(3, 2, 6, 6)
@@ -15,6 +17,7 @@ def test_params_macs_and_flops(small):
     assert score(network, x, "flops").value == 2 * macs
 
 
+@pytest.mark.checks("random", by="what it promises")
 def test_random_differs_between_networks_and_is_the_same_for_one(small):
     x = torch.randn(3, 2, 6, 6)
     values = [score(small(seed), x, "random").value for seed in range(20)]

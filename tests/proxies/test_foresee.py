@@ -55,6 +55,7 @@ def slow(network, x, seed):
     return total / (1 + math.log(1 + math.sqrt(moved)))
 
 
+@pytest.mark.checks("foresee")
 @RANDOM
 @given(seed=st.integers(0, 10**6), norm=st.booleans(), samples=st.integers(3, 9))
 def test_the_formula(seed, norm, samples):

@@ -1,1 +1,1 @@
-from tests.looking import _golden_file, _one_thread, batch, golden, small  # noqa: F401
+from tests.looking import _one_thread, batch, golden, small  # noqa: F401

@@ -3,6 +3,7 @@ from __future__ import annotations
 import copy
 import math
 import random
+import re
 
 import numpy as np
 import pytest
@@ -448,3 +449,31 @@ def test_named_inputs_are_scored_as_positional_ones(batch):
     assert all(one.ok for one in by_name.values()), [str(one) for one in by_name.values()]
     for name, one in by_place.items():
         assert by_name[name].value == pytest.approx(one.value, rel=1e-5), name
+
+
+class OnlyFloat32(nn.Module):
+    """Code that makes float32 on its way, as many people's does."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.first, self.last = nn.Conv2d(3, 4, 3), nn.Linear(4, 2)
+
+    def forward(self, x):
+        return self.last(self.first(x).mean((2, 3)).float())
+
+
+def test_a_float64_part_that_fell_back_is_said_beside_the_value():
+    names = ["params", "dextr", "curvature", "inverse_conditions", "meco", "naswot", "synflow"]
+    x = torch.randn(2, 3, 8, 8)
+    found = scores(OnlyFloat32(), x, names)
+    told = {name for name, one in found.items() if one.ok and one.reason}
+    assert told == {"dextr", "curvature", "inverse_conditions", "meco"}  # those that found it in memory too
+    assert re.match(r"in float32: the network does not run in float64 \(RuntimeError: .+\)$", found["dextr"].reason)
+    assert str(found["meco"]).endswith(f" ({found['meco'].reason})")
+    assert found["synflow"].status == "failed"  # float64 is part of its definition
+    alone = {name: score(OnlyFloat32(), x, name) for name in names}
+    assert {name for name, one in alone.items() if one.ok and one.reason} == told
+    drawn = scores(OnlyFloat32(), x, ["params", "meco"], initialise="he", repeats=2)
+    assert (drawn["params"].reason, drawn["meco"].reason) == ("", found["meco"].reason)
+    wide = nn.Sequential(nn.Conv2d(3, 4, 3), nn.ReLU(), nn.Flatten(), nn.Linear(144, 2))
+    assert {one.reason for one in scores(wide, x, ["dextr", "meco"]).values()} == {""}

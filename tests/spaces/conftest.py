@@ -1,28 +1,14 @@
-"""Where the tests of spaces find reference networks and tables, and one thread for all of them."""
+"""Where the tests of spaces find tables, and one thread for all of them."""
 
 from __future__ import annotations
 
-import importlib.util
 import os
 from pathlib import Path
-from types import ModuleType
 
 import pytest
 from tests.looking import _one_thread  # noqa: F401
 
 ROOT = Path(__file__).parents[2]
-
-
-@pytest.fixture
-def golden_networks() -> ModuleType:
-    """Networks written by others from the same facts."""
-    path = Path(os.environ.get("FORESEE_GOLDEN", ROOT.parent / "shared" / "golden")) / "networks.py"
-    if not path.is_file():
-        pytest.skip(f"no {path.name} under FORESEE_GOLDEN")
-    spec = importlib.util.spec_from_file_location("golden_networks", path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 @pytest.fixture

@@ -10,6 +10,8 @@ from torch.nn.modules.conv import _ConvNd
 
 #: a score that saw a smaller share of the weights has the status `partial`
 LEAST = 0.5
+#: one that saw a smaller share says so beside its value
+NEARLY_ALL = 0.9
 
 
 @dataclass(frozen=True)
@@ -39,6 +41,10 @@ class Coverage:
     def __str__(self) -> str:
         more = f" and {len(self.missing) - 3} more" if len(self.missing) > 3 else ""
         return f"{self.share:.0%} of the weights were seen; not seen: {', '.join(self.missing[:3])}{more}"
+
+
+#: what has to be said beside a value: a sentence, or how much of the network it saw
+Remark = str | Coverage
 
 
 def matrices(network: nn.Module) -> dict[str, Tensor]:

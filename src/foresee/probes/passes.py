@@ -12,7 +12,7 @@ from torch import Tensor, nn
 
 from foresee.batch import Batch
 from foresee.errors import InputError, UnsupportedError
-from foresee.probes.coverage import Coverage
+from foresee.probes.coverage import Coverage, Remark
 from foresee.probes.derivatives import refuse_dead_ends, twice_differentiable
 from foresee.probes.draws import projection_of
 from foresee.probes.features import Feature, Features
@@ -51,6 +51,7 @@ class Pass:
         self._seen: dict[Any, Any] = {}
         self._failed: dict[Any, Exception] = {}
         self._coverage: dict[Any, Coverage | None] = {}
+        self._remarks: set[Remark] = set()
 
     def __len__(self) -> int:
         return len(self.inputs[0])
@@ -73,6 +74,7 @@ class Pass:
                 self._seen.update(self._found(wanted))
         self.probe.draws.used |= wanted.drawn
         self.probe.covered(self._coverage.get(key))
+        self.probe.remarks |= self._remarks
         return self._seen[key]
 
     def _key(self, look: Watcher[Any]) -> Any:
@@ -193,11 +195,20 @@ class Pass:
     def _run(self, looks: Sequence[Watcher[Any]], careful: bool = False) -> dict[Any, Any]:
         try:
             if self._exact:
-                return self.probe.exactly(lambda network, dtype: self._watch(network, dtype, looks, careful))
+                return self._run_exactly(looks, careful)
             with self.probe.contact() as network:
                 return self._watch(network, self.probe.dtype, looks, careful)
         except OverwrittenError:
             return self._run(looks, careful=True)
+
+    def _run_exactly(self, looks: Sequence[Watcher[Any]], careful: bool) -> dict[Any, Any]:
+        """In float64; what is remarked on the way is this pass's, whoever asks for it later."""
+        outside, self.probe.remarks = self.probe.remarks, set()
+        try:
+            return self.probe.exactly(lambda network, dtype: self._watch(network, dtype, looks, careful))
+        finally:
+            self._remarks |= self.probe.remarks
+            self.probe.remarks = outside
 
     def _watch(
         self, network: nn.Module, dtype: torch.dtype, looks: Sequence[Watcher[Any]], careful: bool

@@ -96,7 +96,7 @@ class Probe(Subject):
                 own = [replace(one, scheme="") for one in self._declared if one.scheme == scheme]
                 other = Probe(self.network, self.data, loss=self.given_loss, seed=self.seed, looks=own)
                 self._initialised[scheme] = other
-            other.draws, other.notes, other.coverages = self.draws, self.notes, self.coverages
+            other.draws, other.notes, other.remarks = self.draws, self.notes, self.remarks
             yield other
 
     # -- passes ---------------------------------------------------------------------------------------------------------

@@ -19,7 +19,7 @@ from torch.nn.parameter import is_lazy
 from foresee.batch import Batch, as_batches
 from foresee.errors import UnsupportedError
 from foresee.probes.belongings import modules_of
-from foresee.probes.coverage import Coverage, layered, weights_of
+from foresee.probes.coverage import Coverage, Remark, layered, weights_of
 from foresee.probes.draws import Draws
 from foresee.probes.losses import Loss, choose
 from foresee.probes.outputs import logits_of
@@ -52,9 +52,9 @@ class Subject:
             raise UnsupportedError("the network has lazy layers without a size yet: run it once on a sample first")
         self._without_numbers = any(weight.is_meta for weight in weights)
         self.draws = draws or Draws(seed)
-        #: how much of the network each look that was asked for saw
-        self.coverages: list[Coverage] = []
-        self._memory: dict[Any, tuple[Any, bool, list[Coverage]]] = {}
+        #: what has to be said beside a value made from what was asked for; whoever starts a new value empties it
+        self.remarks: set[Remark] = set()
+        self._memory: dict[Any, tuple[Any, bool, set[Remark]]] = {}
 
     @cached_property
     def device(self) -> torch.device:
@@ -97,9 +97,9 @@ class Subject:
         return {name: weight.detach() for name, weight in found.items()}, coverage
 
     def covered(self, coverage: Coverage | None) -> None:
-        """Remember how much a look saw; a score tells it."""
-        if coverage is not None:
-            self.coverages.append(coverage)
+        """Remember how much a look saw, where that was not all; a score tells it."""
+        if coverage is not None and coverage.share < 1:
+            self.remarks.add(coverage)
 
     def moved(self, parts: Iterable[Tensor], dtype: torch.dtype | None = None) -> tuple[Tensor, ...]:
         """Copies of these inputs where the network is, floating ones in its own type (or `dtype`), without a graph.
@@ -155,7 +155,7 @@ class Subject:
                 ) from error
 
     def exactly(self, look: Callable[[nn.Module, torch.dtype], T]) -> T:
-        """`look(network, dtype)` with the network in float64, or in its own type where it cannot run in float64.
+        """`look(network, dtype)` with the network in float64, or in its own type where it cannot run in float64: a remark.
 
         A look that is to be differentiated is in the network's own type, too.
         """
@@ -166,6 +166,8 @@ class Subject:
             except (RuntimeError, TypeError) as error:
                 if self.dtype == torch.float64 or out_of_memory(error):
                     raise
+                own, why = str(self.dtype).removeprefix("torch."), (str(error).strip() or "no reason").splitlines()[0]
+                self.remarks.add(f"in {own}: the network does not run in float64 ({type(error).__name__}: {why})")
         with self.contact() as network:
             return look(network, self.dtype)
 
@@ -173,17 +175,16 @@ class Subject:
         """What `compute` gives, computed once for these draws: for parts that several proxies share."""
         key = (key, self.draws.repeat)
         if key not in self._memory:
-            before, self.coverages = self.coverages, []
+            outside, self.remarks = self.remarks, set()
             try:
                 with self.draws.apart() as apart:
                     found = compute()
-                self._memory[key] = found, apart.used, self.coverages
+                self._memory[key] = found, apart.used, self.remarks
             finally:
-                self.coverages = before
-        value: T
-        value, used, coverages = self._memory[key]
-        self.draws.used |= used  # who gets it from memory depends on the draws just the same
-        self.coverages += coverages
+                self.remarks = outside
+        value: T = self._memory[key][0]
+        self.draws.used |= self._memory[key][1]  # who gets it from memory depends on the draws just the same
+        self.remarks |= self._memory[key][2]
         return value
 
     def choose_loss(self, outputs: Tensor) -> Loss:

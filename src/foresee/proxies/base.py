@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import inspect
 import math
+import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal, get_args
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 Status = Literal["ok", "nan", "rank_deficient", "unsupported", "partial", "out_of_memory", "failed"]
 Direction = Literal["higher", "lower"]
 STATUSES: tuple[str, ...] = get_args(Status)
+_LATEX = re.compile(r"^\$\$\n(.*?)\n\$\$\n\n?", re.DOTALL | re.MULTILINE)
 
 
 class RankDeficientError(ArithmeticError):
@@ -43,8 +45,10 @@ class RankDeficientError(ArithmeticError):
 class Score:
     """One number for one network, or a status with its reason. Never a magic number.
 
-    `direction` says which way is better. `spread` is the standard deviation over `repeats` draws. `parts` are the
-    numbers the value was made from, by name; where only a part of the weights was seen, their share is one of them.
+    `reason` says why there is no value; beside a value it says what has to be known of it: a part that is meant to be
+    computed in float64, and was not, or that much of the network was not seen. `direction` says which way is better.
+    `spread` is the standard deviation over `repeats` draws. `parts` are the numbers the value was made from, by name; where
+    not all weights were seen, the share is one of them.
     """
 
     proxy: str
@@ -79,8 +83,7 @@ class Score:
     def __str__(self) -> str:
         if self.value is None:
             return f"{self.proxy}: {self.status} ({self.reason})"
-        saw = f" (saw {self.coverage:.0%} of the weights)" if self.coverage < 1 else ""
-        return f"{self.proxy} = {self.value:.6g}{saw}"
+        return f"{self.proxy} = {self.value:.6g}" + (f" ({self.reason})" if self.reason else "")
 
 
 @dataclass(frozen=True)
@@ -147,8 +150,14 @@ class Proxy:
 
     @property
     def text(self) -> str:
-        """The whole docstring: formula, source, shapes, needs, cost, example."""
-        return inspect.getdoc(self.formula) or ""
+        """The docstring in words, for a terminal: formula, source, shapes, needs, cost, example."""
+        return _LATEX.sub("", inspect.getdoc(self.formula) or "")
+
+    @property
+    def latex(self) -> str:
+        """The formula as LaTeX, which the docstring holds in a paragraph of its own between two `$$`; "" without one."""
+        found = _LATEX.search(inspect.getdoc(self.formula) or "")
+        return found[1] if found else ""
 
     def with_settings(self, settings: Mapping[str, Any]) -> Proxy:
         """The same proxy with other settings; an unknown one is named."""

@@ -17,7 +17,13 @@ from foresee.proxies.base import Needs, proxy
     cost="1 forward + backward run of 16 samples, and two determinants per layer",
 )
 def foresee(probe: Probe, *, channels: int = 256, columns: int = 8) -> Tensor:
-    """In how many independent directions the layers can learn, and how steadily; no labels.
+    r"""In how many independent directions the layers can learn, and how steadily; no labels.
+
+    $$
+    \frac{\sum_\ell n_\ell \sqrt{s(A_\ell) s(G_\ell)}}{1 + \log (1 + F)}, \quad
+    s(X) = \frac{\left( \prod_i \lambda_i \right)^{1/C}}{\frac{1}{C} \sum_i \lambda_i}, \quad
+    F^2 = \frac{1}{N} \sum_f \sum_w \left( w \frac{\partial f}{\partial w} \right)^2
+    $$
 
     Formula: sum over layers of n sqrt(s(A) s(G)), over 1 + log(1 + F). A layer is a convolution or linear layer, once per
     call. A is what it reads (its input), G what it is told (the gradient by its output of a random projection of the

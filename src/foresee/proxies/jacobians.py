@@ -21,7 +21,11 @@ _TINY = 1e-5
     cost="1 forward + backward run, and one spectrum of (samples x samples)",
 )
 def jacov(probe: Probe) -> Tensor:
-    """Minus the sum of log v + 1/v over the eigenvalues of the correlations between samples' input gradients; no labels.
+    r"""Minus the sum of log v + 1/v over the eigenvalues of the correlations between samples' input gradients; no labels.
+
+    $$
+    -\sum_i \left( \log (v_i + k) + \frac{1}{v_i + k} \right), \quad k = 10^{-5}
+    $$
 
     Formula: -sum_i ( log(v_i + k) + 1/(v_i + k) ), k = 1e-5, v the eigenvalues of the (samples, samples) Pearson correlation
     matrix of the rows of J, and row i of J is the gradient of the sum of all outputs by sample i. Its maximum, minus the
@@ -49,7 +53,11 @@ def jacov(probe: Probe) -> Tensor:
     cost="1 forward + backward run",
 )
 def epe_nas(probe: Probe, *, many_classes: bool | None = None) -> Tensor:
-    """How the input gradients of samples of the same class correlate.
+    r"""How the input gradients of samples of the same class correlate.
+
+    $$
+    \sum_c \vert s_c \vert, \quad s_c = \sum_{i, j} \log ( \vert C_{c, ij} \vert + 10^{-5} )
+    $$
 
     Formula: sum over classes of |s_c|, s_c = the sum of log(|C_c| + 1e-5) over the entries of C_c, the Pearson correlation
     matrix of the rows of J of class c; row i of J is the gradient of the sum of all outputs by sample i. With more than 100

@@ -18,7 +18,7 @@ from torch import nn
 from foresee.batch import as_batches
 from foresee.devices import usable
 from foresee.errors import DataError, InputError, UnknownNameError, UnsupportedError
-from foresee.probes.coverage import LEAST, Coverage
+from foresee.probes.coverage import LEAST, NEARLY_ALL, Coverage
 from foresee.probes.draws import Draws
 from foresee.probes.losses import Loss
 from foresee.probes.probe import Probe, out_of_memory
@@ -160,7 +160,7 @@ class _Tally:
         if self._over:
             return
         with _Meter(probe.device) as meter:
-            probe.draws, probe.notes, probe.coverages = Draws(probe.seed, repeat=repeat), {}, []
+            probe.draws, probe.notes, probe.remarks = Draws(probe.seed, repeat=repeat), {}, set()
             outcome = _covered(_attempt(lambda: _finite(float(self.proxy(probe)))), probe)
         self._found = replace(
             self._found,
@@ -185,14 +185,20 @@ class _Tally:
 
 
 def _covered(outcome: _Outcome, probe: Probe) -> _Outcome:
-    """The outcome, unless most of the network was out of sight; a share below 1 is a part of the score."""
-    least = min(probe.coverages, key=lambda one: one.share, default=Coverage())
-    if outcome.status != "ok" or least.share == 1:
+    """The outcome, unless most of the network was out of sight; with what has to be said beside a value."""
+    if outcome.status != "ok":
         return outcome
+    seen = [one for one in probe.remarks if isinstance(one, Coverage)]
+    least = min(seen, key=lambda one: one.share, default=Coverage())
     if least.share < LEAST:
         return _Outcome(status="partial", reason=str(least))
-    probe.note(coverage=least.share)
-    return outcome
+    if least.share < 1:
+        probe.note(coverage=least.share)
+    texts = [
+        *(one for one in probe.remarks if isinstance(one, str)),
+        *([str(least)] if least.share < NEARLY_ALL else []),
+    ]
+    return replace(outcome, reason="; ".join(sorted(texts)))
 
 
 def _finite(value: float) -> float:

@@ -13,7 +13,7 @@ from torch import nn
 from foresee.errors import UnknownNameError, UnsupportedError
 from foresee.probes.draws import Draws
 from foresee.proxies import Probe, get
-from foresee.proxies.features.dextr import feature_independence, half_harmonic_mean, output_curvature
+from foresee.proxies.features.dextr import half_harmonic_mean, output_curvature
 from foresee.scoring import score
 
 RANDOM = examples(15)
@@ -43,6 +43,7 @@ def slow_dextr(network, sample, plane, theta):
     return a * b / (a + b)
 
 
+@pytest.mark.checks("dextr")
 @RANDOM
 @given(seed=st.integers(0, 10**6), norm=st.booleans(), channels=st.integers(1, 4))
 def test_the_formula(small, batch, seed, norm, channels):
@@ -51,30 +52,6 @@ def test_the_formula(small, batch, seed, norm, channels):
     plane, theta = draws.plane("plane.72", 72), 2 * math.pi * float(draws.uniform("angle"))
     expected = slow_dextr(network, x[:1], plane, theta)
     assert score(network, x, "dextr", seed=seed).value == pytest.approx(expected, rel=1e-9)
-
-
-@pytest.mark.parametrize(
-    ("entry", "variant", "count"),
-    [
-        ("dextr_b1_s32", "reference", 1),
-        ("dextr_b16_s32", "reference", 16),
-        ("dextr_nb201_b1_s64", "reference_nb201", 1),
-    ],
-)
-def test_golden(golden, entry, variant, count):
-    expected = golden.value(entry)
-    found = golden.compute(f"dextr:{variant}", golden.inputs[:count])
-    assert found == pytest.approx(expected, rel=golden.tolerance())
-
-
-def test_golden_parts(golden):
-    parts = golden.entries["dextr_b1_s32"]["parts_float64"]
-    probe = Probe(golden.network, golden.inputs[:1], draws=Draws(0, given=golden.draws))
-    independence = feature_independence(probe, every_module=True, whole_batch=True)
-    assert float(independence) == pytest.approx(parts["sum_inv_cond"], rel=golden.tolerance())
-    kappa = output_curvature(probe, radius=1.0, angle=0.0, coordinates=10)
-    assert float(kappa) == pytest.approx(parts["kappa"], rel=golden.tolerance(float32=1e-3))
-    assert len(probe.batch.see("features_of_all")) == len(parts["per_module_shape"])
 
 
 def test_parts_come_with_the_score(small, batch):

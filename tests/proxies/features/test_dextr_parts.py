@@ -19,18 +19,13 @@ def test_dextr_is_made_of_its_parts(small, batch):
     assert score(small(), x, "dextr", seed=3).value == pytest.approx(a * b / (a + b), rel=1e-12)
 
 
+@pytest.mark.checks("inverse_conditions", "curvature", by="parts of the golden values of dextr:reference")
 def test_golden_parts(golden):
-    parts = golden.entries["dextr_b1_s32"]["parts_float64"]
+    parts = golden.parts("dextr_b1_s32")
     found = golden.compute("inverse_conditions:reference", golden.inputs[:1])
-    assert found == pytest.approx(parts["sum_inv_cond"], rel=golden.tolerance())
+    assert found == pytest.approx(parts["independence"], rel=golden.tolerance())
     found = golden.compute("curvature:reference", golden.inputs[:1])
-    assert found == pytest.approx(parts["kappa"], rel=golden.tolerance(float32=1e-3))
-
-
-def test_golden_sum_over_the_circle(golden):
-    expected = golden.value("curvature_theta8_s32")
-    found = golden.compute("curvature:reference_sum", golden.inputs[:1])
-    assert found == pytest.approx(expected, rel=golden.tolerance(float32=1e-3))
+    assert found == pytest.approx(parts["curvature"], rel=golden.tolerance(float32=1e-3))
 
 
 def test_without_batch_statistics_the_sum_is_that_of_the_single_points(small, batch):
@@ -59,9 +54,9 @@ def test_repeats_of_a_shared_part_are_real_repeats(small, batch):
 
 
 def test_profile(golden):
-    parts = golden.entries["dextr_b1_s32"]["parts_float64"]
+    parts = golden.parts("dextr_b1_s32")
     profile = fmi_profile(golden.network, golden.inputs[:1], every_module=True)
-    assert [layer.value for layer in profile] == pytest.approx(parts["per_module_inv_cond"], abs=1e-6)
+    assert [layer.value for layer in profile] == pytest.approx(parts["modules"], abs=1e-6)
 
 
 def test_profile_sums_up_and_leaves_the_network_alone(small, batch):

@@ -12,7 +12,7 @@ from torch import nn
 
 from foresee.errors import InputError
 from foresee.probes.draws import Draws
-from foresee.proxies import Probe, get
+from foresee.proxies import Probe
 from foresee.proxies.features.sampled_channels import sample_channels
 from foresee.scoring import score
 
@@ -40,6 +40,7 @@ def sampled_maps(network, sample, beta, draws):
     return found
 
 
+@pytest.mark.checks("dextr_opt", "meco_opt")
 @RANDOM
 @given(seed=st.integers(0, 10**6), norm=st.booleans(), beta=st.integers(1, 5))
 def test_the_formulas(small, batch, seed, norm, beta):
@@ -58,17 +59,6 @@ def test_the_formulas(small, batch, seed, norm, beta):
     assert found.parts["independence"] == pytest.approx(dextr, rel=1e-8)
     found = score(network, x, "meco_opt", seed=seed, settings={"channels": beta})
     assert found.value == pytest.approx(correlation, rel=1e-7, abs=1e-9)
-
-
-@pytest.mark.parametrize(
-    ("entry", "proxy", "count"),
-    [("dextr_opt_b1_s32", "dextr_opt", 1), ("meco_opt_b1", "meco_opt", 1), ("meco_opt_b16", "meco_opt", 16)],
-)
-def test_golden(golden, entry, proxy, count):
-    expected = golden.value(entry)
-    rows = {f"channels.{i}": torch.from_numpy(row) for i, row in enumerate(golden.saved["meco_opt_idx"])}
-    probe = Probe(golden.network, golden.inputs[:count], draws=Draws(0, given={**golden.draws, **rows}))
-    assert float(get(f"{proxy}:reference")(probe)) == pytest.approx(expected, rel=golden.tolerance())
 
 
 @pytest.mark.parametrize(("sampled", "whole"), [("dextr_opt", "dextr"), ("meco_opt", "meco")])

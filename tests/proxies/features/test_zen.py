@@ -11,7 +11,6 @@ from torch import nn
 
 from foresee.errors import InputError
 from foresee.probes.draws import Draws
-from foresee.proxies import Probe, get
 from foresee.proxies.features.zen import distance
 from foresee.scoring import score
 
@@ -49,27 +48,13 @@ def slow_zen(network, shape, seed, gamma):
     return math.log(float(change)) + total
 
 
+@pytest.mark.checks("zen")
 @RANDOM
 @given(seed=st.integers(0, 10**6), count=st.integers(2, 4), gamma=st.sampled_from([0.01, 0.1]))
 def test_the_formula(seed, count, gamma):
     found = score(pooled(seed), torch.zeros(count, 2, 6, 6), "zen", seed=seed, settings={"gamma": gamma})
     assert found.value == pytest.approx(slow_zen(pooled(seed), (count, 2, 6, 6), seed, gamma), rel=1e-9)
     assert found.value == pytest.approx(found.parts["change"] + found.parts["scale"])
-
-
-def test_golden(golden):
-    expected = golden.value("zen")
-    given = {
-        f"weights.{name.removeprefix('gauss_w:')}.weight": torch.from_numpy(draw)
-        for name, draw in golden.saved.items()
-        if name.startswith("gauss_w:")
-    }
-    given |= {
-        "input": torch.from_numpy(golden.saved["zen_input"]),
-        "step": torch.from_numpy(golden.saved["zen_input2"]),
-    }
-    probe = Probe(golden.network, golden.inputs, draws=Draws(0, given=given))
-    assert float(get("zen:reference")(probe)) == pytest.approx(expected, rel=golden.tolerance())
 
 
 def test_the_data_do_not_matter_but_their_shape(small):

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import numpy as np
 import pytest
 import torch
 import torch.nn.functional as F
@@ -11,14 +10,7 @@ from foresee.proxies.kernels.knas import agreement
 from foresee.scoring import score
 
 
-def test_the_public_code(golden, golden_folder, request):
-    name = request.node.callspec.params["golden"][0]
-    indices = torch.from_numpy(np.load(golden_folder / f"{name}.npz")["d:knas_batches"])
-    batches = [(golden.inputs[rows], golden.labels[rows]) for rows in indices]
-    expected = golden.value("knas_mgm")
-    assert golden.compute("knas", batches) == pytest.approx(expected, rel=golden.tolerance(1e-6, 1e-4))
-
-
+@pytest.mark.checks("knas")
 @pytest.mark.parametrize("norm", [True, False])
 def test_against_plain_loops(small, batch, norm):
     network, (inputs, labels) = small(norm=norm), batch(12)

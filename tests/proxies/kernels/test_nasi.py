@@ -28,6 +28,7 @@ def slow(network, inputs, labels) -> tuple[float, float]:
     return float(rows.mean(0).square().sum()), float(rows.square().sum())
 
 
+@pytest.mark.checks("nasi", "nasi_sum")
 @pytest.mark.parametrize("norm", [True, False])
 @pytest.mark.parametrize("seed", [0, 1])
 def test_against_one_backward_run_per_sample(small, batch, norm, seed):

@@ -4,6 +4,8 @@ import math
 
 import pytest
 import torch
+from tests.golden.networks import NETWORKS
+from tests.golden.values import VALUES, load
 from torch import nn
 
 from foresee.proxies import get
@@ -12,13 +14,12 @@ from foresee.proxies.kernels.ntk import trace_norm
 from foresee.scoring import score, scores
 
 
-@pytest.mark.parametrize("samples", [8, 16])
-def test_condition_number_of_the_public_code(golden, samples):
-    found = golden.compute("ntk_cond", golden.inputs[:samples])
-    entry = f"te_ntk_cond_b{samples}"
-    # The public code multiplies float32 gradients in float32, which costs it up to 2e-4 here; ours is near the float64 value.
-    assert found == pytest.approx(golden.value(entry), rel=golden.tolerance(1e-8, 3e-4))
-    assert found == pytest.approx(golden.entries[entry]["float64"], rel=golden.tolerance(1e-8, 1e-5))
+@pytest.mark.parametrize("name", NETWORKS)
+def test_float32_networks_have_the_condition_number_of_float64(name):
+    golden = load(name, torch.float32)
+    for samples in (8, 16):
+        exact = VALUES[name][f"te_ntk_cond_b{samples}"]["float64"]
+        assert golden.compute("ntk_cond", golden.inputs[:samples]) == pytest.approx(exact, rel=1e-5)
 
 
 def slow_rows(network, inputs, outputs, keep) -> torch.Tensor:
@@ -36,6 +37,7 @@ def slow_condition(rows) -> float:
     return float(values[0] / values[-1])
 
 
+@pytest.mark.checks("ntk_cond", "ntk_trace")
 @pytest.mark.parametrize("norm", [True, False])
 def test_the_three_kernels(small, batch, norm):
     network, (inputs, labels) = small(norm=norm), batch(5)

@@ -6,6 +6,7 @@ import torch
 import torch.nn.functional as F
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.golden.values import load
 from tests.properties import examples
 from torch import nn
 
@@ -31,6 +32,7 @@ def slow_naswot(network, x):
     return np.linalg.slogdet(np.array(K, dtype=float))[1]
 
 
+@pytest.mark.checks("naswot")
 @RANDOM
 @given(seed=st.integers(0, 10**6), norm=st.booleans(), count=st.integers(1, 4))
 def test_the_formula(small, batch, seed, norm, count):
@@ -38,18 +40,12 @@ def test_the_formula(small, batch, seed, norm, count):
     assert score(network, x, "naswot").value == pytest.approx(slow_naswot(network, x), rel=1e-9)
 
 
-@pytest.mark.parametrize(
-    ("entry", "proxy"),
-    [
-        ("naswot_b16", "naswot:reference"),
-        ("nwot_naslib_b16", "naswot"),
-        ("naswot_b16_relu_only", "naswot"),
-        ("naswot_gelu", "naswot"),
-    ],
-)
-def test_golden(golden, entry, proxy):
-    expected = golden.value(entry)
-    assert golden.compute(proxy, golden.inputs) == pytest.approx(expected, rel=golden.tolerance())
+@pytest.mark.parametrize("name", ["tiny_cnn", "nb201_cell_net"])
+def test_the_kernel_of_the_public_code(name):
+    golden = load(name, torch.float64)
+    patterns = golden.probe(golden.inputs).batch.see("patterns_by_name")
+    K = sum(agreements(pattern.positive.flatten(1)) for pattern in patterns)
+    assert {"trace": float(K.trace()), "sum": float(K.sum())} == golden.parts("naswot_b16")
 
 
 def test_samples_with_equal_patterns_are_rank_deficient(small, batch):

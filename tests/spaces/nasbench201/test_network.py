@@ -1,4 +1,4 @@
-"""The networks of NAS-Bench-201 against other people's, and what they compute."""
+"""The networks of NAS-Bench-201 against those of the golden values, and what they compute."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import random
 
 import pytest
 import torch
+from tests.golden.networks import CellNetwork
 from tests.spaces.nasbench201.drawn import SPACE, uniform
 
 from foresee.errors import InputError
@@ -33,13 +34,13 @@ def test_tasks_that_are_no_images_are_refused():
             use(uniform("none"), Task((20,), 2))
 
 
-def test_networks_equal_those_of_others(golden_networks):
+def test_networks_equal_the_golden_one():
     rng = random.Random(3)
     space = NASBench201(channels=8, cells=1)
     chosen = [space.sample(rng) for _ in range(6)] + [uniform("none"), space.named["ResNet"]]
     for number, cell in enumerate(chosen):
         torch.manual_seed(number)
-        theirs = golden_networks.NB201CellNet(str(cell), c=8, n=1).double()
+        theirs = CellNetwork(str(cell), channels=8).double()
         ours = space.build(cell, CIFAR10).double()
         with torch.no_grad():
             for mine, other in zip(ours.parameters(), theirs.parameters(), strict=True):

@@ -112,10 +112,10 @@ def engines(pattern: _Pattern = "*", as_json: _Json = False) -> None:
 
 
 def _short(found: Any) -> str:
-    """Who, when, which equation: `Asthana et al. 2025, Eq. 8`."""
+    """Who, when, which equation: `Asthana et al. 2025, Eq. 8`; the year is that of the proxy's own paper, named first."""
     who = found.paper.split(",")[0].split(":")[0].strip()
     years = re.findall(r"\b(?:19|20)\d\d\b", found.paper)
-    when = f" {years[-1]}" if years and years[-1] not in who else ""
+    when = f" {years[0]}" if years and years[0] not in who else ""
     return f"{who}{when}, {found.equation}" if found.equation else f"{who}{when}"
 
 

@@ -17,7 +17,12 @@ _GIVEN = {"given": {"gaussian": False, "initialise": "default"}}
 
 @proxy("az_expressivity", needs=_NEEDS, paper=_PAPER, cost="1 forward run", variants=_GIVEN, initialise="he")
 def az_expressivity(probe: Probe, *, gaussian: bool = True) -> Tensor:
-    """Sum over stages of the entropy of the principal components of the features; no labels.
+    r"""Sum over stages of the entropy of the principal components of the features; no labels.
+
+    $$
+    \sum_\ell E_\ell, \quad E_\ell = -\sum_i p_i \log (p_i + 10^{-8}), \quad
+    p_i = \frac{\lambda_i(\Sigma_\ell)}{\sum_j \lambda_j(\Sigma_\ell)}
+    $$
 
     Formula: sum over stages of -sum_i p_i log(p_i + 1e-8), p the eigenvalues of the covariance of the channels over all
     samples and positions, divided by their sum. Isotropic features have the most entropy, the log of the number of
@@ -43,7 +48,11 @@ def az_expressivity(probe: Probe, *, gaussian: bool = True) -> Tensor:
 
 @proxy("az_progressivity", needs=_NEEDS, paper=_PAPER, cost="1 forward run", variants=_GIVEN, initialise="he")
 def az_progressivity(probe: Probe, *, gaussian: bool = True) -> Tensor:
-    """The least increase of expressivity from one stage to the next; no labels.
+    r"""The least increase of expressivity from one stage to the next; no labels.
+
+    $$
+    \min_\ell (E_{\ell + 1} - E_\ell)
+    $$
 
     Formula: min over stages of E_(i+1) - E_i, E the entropy of `az_expressivity` per stage. The paper leaves it out for
     transformers, whose stages have the same width.
@@ -70,7 +79,12 @@ def az_progressivity(probe: Probe, *, gaussian: bool = True) -> Tensor:
     initialise="he",
 )
 def az_trainability(probe: Probe, *, gaussian: bool = True, skip_identities: bool = False) -> Tensor:
-    """How near each stage is to keeping the size of gradients that go back through it; no labels.
+    r"""How near each stage is to keeping the size of gradients that go back through it; no labels.
+
+    $$
+    \frac{1}{L} \sum_{\ell = 1}^{L} \left( 2 - s_\ell - \frac{1}{s_\ell + 10^{-6}} \right), \quad
+    s_\ell = \sigma_{\max}(A_\ell)
+    $$
 
     Formula: mean over stages of 2 - s - 1/(s + 1e-6), at most 0, where s = 1. s is the greatest singular value of A =
     mean over samples and positions of g_in g_out^T, for random signs g_out at the output of a stage and what comes back
@@ -123,7 +137,11 @@ def az_trainability(probe: Probe, *, gaussian: bool = True, skip_identities: boo
 
 @proxy("az_complexity", needs=Needs(data=False, batch=1), paper=_PAPER, cost="a forward run without numbers")
 def az_complexity(probe: Probe) -> Tensor:
-    """Floating-point operations of one sample at inference: two per multiply-accumulate; the more the better here.
+    r"""Floating-point operations of one sample at inference: two per multiply-accumulate; the more the better here.
+
+    $$
+    2 \mathrm{MACs}
+    $$
 
     Formula: FLOPs. The paper searches under a limit, and prefers the network that uses it. Needs no data but the shape.
 

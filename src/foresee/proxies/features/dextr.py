@@ -33,7 +33,11 @@ def dextr(
     coordinates: int | None = None,
     size: int | None = None,
 ) -> Tensor:
-    """Half the harmonic mean of feature-map independence and output curvature, in logarithms; no labels.
+    r"""Half the harmonic mean of feature-map independence and output curvature, in logarithms; no labels.
+
+    $$
+    \frac{a b}{a + b}, \quad a = \log \left( 1 + \sum_\ell \frac{1}{c_\ell} \right), \quad b = \log (1 + \kappa)
+    $$
 
     Formula: a b / (a + b) with a = log(1 + sum over layers of 1/c) and b = log(1 + kappa). c is the condition number of a
     layer's feature maps, (channels, positions) of the first sample ((tokens, numbers) for transformers; a vector has c = 1;

@@ -29,7 +29,11 @@ _CIRCLE = {"radius": 1.0, "angle": 0.0, "coordinates": 10}
     variants={"reference": {"every_module": True, "whole_batch": True}},
 )
 def inverse_conditions(probe: Probe, *, every_module: bool = False, whole_batch: bool = False) -> Tensor:
-    """Sum over layers of the inverse condition number of the feature maps; no labels. Convergence and generalisation.
+    r"""Sum over layers of the inverse condition number of the feature maps; no labels. Convergence and generalisation.
+
+    $$
+    \sum_\ell \frac{1}{c_\ell}, \quad c_\ell = \frac{\sigma_{\max}(X_\ell)}{\sigma_{\min}(X_\ell)}
+    $$
 
     Formula: sum over layers of 1/c, c the condition number (greatest over least singular value) of the layer's feature
     maps, (channels, positions) of the first sample ((tokens, numbers) for transformers; a vector adds 1, a zero or
@@ -68,7 +72,12 @@ def curvature(
     size: int | None = None,
     points: int = 1,
 ) -> Tensor:
-    """Curvature of the outputs along a circle of inputs; no labels. Expressivity.
+    r"""Curvature of the outputs along a circle of inputs; no labels. Expressivity.
+
+    $$
+    \kappa = \frac{\sqrt{(v \cdot v)(a \cdot a) - (v \cdot a)^2}}{(v \cdot v)^{3/2}}, \quad
+    v = \frac{d f}{d \theta}, \quad a = \frac{d^2 f}{d \theta^2}
+    $$
 
     Formula: kappa = (v.v)^(-3/2) sqrt((v.v)(a.a) - (v.a)^2), v and a the velocity and acceleration of the outputs for the
     input sqrt(N) (o0 cos theta + o1 sin theta), N numbers, with a random plane o0, o1 and a random angle theta. The paper

@@ -18,7 +18,11 @@ from foresee.proxies.spectra import for_each, least_correlation
     variants={"reference": {"every_module": True, "whole_batch": True}},
 )
 def meco(probe: Probe, *, every_module: bool = False, whole_batch: bool = False) -> Tensor:
-    """Sum over layers of the least eigenvalue of the correlation matrix of the channels; no labels.
+    r"""Sum over layers of the least eigenvalue of the correlation matrix of the channels; no labels.
+
+    $$
+    \sum_\ell \lambda_{\min}(P_\ell)
+    $$
 
     Formula: sum over layers of lambda_min(P), P the Pearson correlation matrix of the layer's channels over the positions
     of the first sample, (channels, positions) ((tokens, numbers) for transformers). A layer with a constant channel adds 0,

@@ -38,7 +38,12 @@ def dextr_opt(
     coordinates: int | None = None,
     size: int | None = None,
 ) -> Tensor:
-    """Dextr with the condition number of a few random channels of each layer, scaled up to all of them; no labels.
+    r"""Dextr with the condition number of a few random channels of each layer, scaled up to all of them; no labels.
+
+    $$
+    \frac{a b}{a + b}, \quad a = \log \left( 1 + \sum_\ell \frac{\alpha_\ell}{\beta c_\ell} \right), \quad
+    b = \log (1 + \kappa)
+    $$
 
     Formula: a b / (a + b) with a = log(1 + sum over layers of alpha / (beta c)) and b = log(1 + kappa). alpha is the
     number of channels of the layer, c the condition number of beta of them, drawn without replacement; kappa is Dextr's
@@ -72,7 +77,11 @@ def dextr_opt(
     variants={"reference": _REFERENCE},
 )
 def meco_opt(probe: Probe, *, channels: int = 8, every_module: bool = False, whole_batch: bool = False) -> Tensor:
-    """MeCo with a few random channels of each layer, scaled up to all of them; no labels.
+    r"""MeCo with a few random channels of each layer, scaled up to all of them; no labels.
+
+    $$
+    \sum_\ell \frac{\alpha_\ell}{\beta} \lambda_{\min}(P_\ell)
+    $$
 
     Formula: sum over layers of alpha / beta lambda_min(P). alpha is the number of channels of the layer, P the Pearson
     correlation matrix of beta of them over the positions of the first sample, drawn without replacement. A layer with no

@@ -23,7 +23,12 @@ from foresee.proxies.base import Needs, proxy
     initialise="normal",
 )
 def zen(probe: Probe, *, gamma: float = 0.01, running: bool = False) -> Tensor:
-    """Log of how far features move when Gaussian inputs move a little, with what BatchNorm hides added again; no data.
+    r"""Log of how far features move when Gaussian inputs move a little, with what BatchNorm hides added again; no data.
+
+    $$
+    \log D + \sum_\ell \log \sqrt{\frac{1}{C_\ell} \sum_c v_{\ell c}}, \quad
+    D = \frac{1}{B} \sum_x \Vert f(x) - f(x + \gamma x^\prime) \Vert_1
+    $$
 
     Formula: log D + sum over BatchNorm layers of log sqrt(mean over channels of v). D is the sum over channels and
     positions of |f(x) - f(x + gamma x')|, mean over the samples, f the maps before global pooling, x and x' from N(0, 1);

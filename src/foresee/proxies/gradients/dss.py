@@ -19,7 +19,12 @@ from foresee.proxies.gradients.synflow import flow, saliency
     variants={"reference": {"by_shape": True}},
 )
 def dss(probe: Probe, *, by_shape: bool = False) -> Tensor:
-    """Attention: nuclear norm of the weights times that of their gradient; other linear layers: sum of |w g|.
+    r"""Attention: nuclear norm of the weights times that of their gradient; other linear layers: sum of |w g|.
+
+    $$
+    \sum_{W \in \mathrm{attention}} \left\Vert \frac{\partial R}{\partial W} \right\Vert_{\ast} \Vert W \Vert_{\ast} +
+    \sum_{w \in \mathrm{other}} \left\vert w \frac{\partial R}{\partial w} \right\vert
+    $$
 
     Formula: sum over the linear layers of attention of ||dR/dW||_* ||W||_* + sum over all other linear layers of |W dR/dW|,
     R the summed outputs of the network of absolute values for one sample of ones. Only linear layers count: a patch

@@ -20,7 +20,11 @@ from foresee.proxies.base import Needs, proxy
     variants={"reference": {"second_axis": True}},
 )
 def fisher(probe: Probe, *, second_axis: bool = False) -> Tensor:
-    """Sum over channels of half the mean squared (activation times its gradient), weighted by the size of a filter.
+    r"""Sum over channels of half the mean squared (activation times its gradient), weighted by the size of a filter.
+
+    $$
+    \sum_\ell f_\ell \sum_c \frac{1}{2 B} \sum_{i = 1}^{B} \left( \sum_p a_{icp} \frac{\partial L}{\partial a_{icp}} \right)^2
+    $$
 
     Formula: sum over convolutions and linear layers of f sum_c D_c, D_c = 1/2 mean over samples of (sum over positions of
     a dL/da)^2, a the layer's output of channel c before normalisation and activation, L the mean loss of one batch, f the

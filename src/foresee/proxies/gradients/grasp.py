@@ -19,7 +19,11 @@ from foresee.proxies.base import Needs, proxy
     cost="1 forward + backward run, and a backward run through both",
 )
 def grasp(probe: Probe) -> Tensor:
-    """Minus the sum over weights of w (H g): what the weights do for the length of the gradient, to first order.
+    r"""Minus the sum over weights of w (H g): what the weights do for the length of the gradient, to first order.
+
+    $$
+    -\sum_w w (H g)_w, \quad g = \frac{\partial L}{\partial w}, \quad H = \frac{\partial^2 L}{\partial w^2}
+    $$
 
     Formula: sum over the weights of convolutions and linear layers of -w (H g), g the gradient of the mean loss of one batch
     by these weights, H its Hessian; H g is the gradient of g.g at a held g. Frozen weights, and those without influence on

@@ -20,7 +20,11 @@ _PAPER = "as in Abdelfattah et al., Zero-Cost Proxies for Lightweight NAS, ICLR 
     cost="1 forward + backward run",
 )
 def snip(probe: Probe) -> Tensor:
-    """Sum over weights of |w dL/dw|: how much the loss would feel the loss of each weight.
+    r"""Sum over weights of |w dL/dw|: how much the loss would feel the loss of each weight.
+
+    $$
+    \sum_w \left\vert w \frac{\partial L}{\partial w} \right\vert
+    $$
 
     Formula: sum over the weights of convolutions and linear layers of |w g|, g the gradient of the mean loss L of one batch.
     Frozen weights, and those without influence on the loss, count 0.
@@ -38,7 +42,11 @@ def snip(probe: Probe) -> Tensor:
 
 @proxy("grad_norm", needs=_NEEDS, paper=_PAPER.removeprefix("as in "), cost="1 forward + backward run")
 def grad_norm(probe: Probe) -> Tensor:
-    """Sum over layers of the Euclidean norm of the gradient of the loss.
+    r"""Sum over layers of the Euclidean norm of the gradient of the loss.
+
+    $$
+    \sum_\ell \left\Vert \frac{\partial L}{\partial W_\ell} \right\Vert_2
+    $$
 
     Formula: sum over convolutions and linear layers of ||g||_2, g the gradient of the mean loss of one batch by the layer's
     weights: a sum of norms, not the norm of the whole gradient.

@@ -13,7 +13,7 @@ from foresee.proxies.base import Needs, proxy
 from foresee.proxies.gradients.sigeo_released import ctr_fisher_rao_term, ctr_steadiness_term, cv_fisher_rao_term
 from foresee.proxies.gradients.zico import steadiness
 
-_PAPER = "SiGeo: Sub-One-Shot NAS via Information Theory and Geometry of Loss Landscape"
+_PAPER = "Zheng et al., SiGeo: Sub-One-Shot NAS via Information Theory and Geometry of Loss Landscape, 2023"
 _NEEDS = Needs(labels=True, backward=True, batches=4, batch=64, looks=("batches.gradients", "batches.loss"))
 _COST = "1 forward + backward run per batch"
 _FORMS = ("paper", "released_cv", "released_ctr")
@@ -49,7 +49,12 @@ def sigeo(
     clip: float | None = None,
     form: str = "paper",
 ) -> Tensor:
-    """Steadiness of the gradients (as ZiCo) plus the log of the Fisher-Rao norm minus the current loss, weighted.
+    r"""Steadiness of the gradients (as ZiCo) plus the log of the Fisher-Rao norm minus the current loss, weighted.
+
+    $$
+    \lambda_1 \sum_\ell \log \left\Vert \frac{\mu_\ell}{\sigma_\ell} \right\Vert_1 +
+    \lambda_2 \log \left( \frac{1}{k} \sum_{i = 1}^{k} (\theta \cdot g_i)^2 \right) - \lambda_3 L_k
+    $$
 
     Formula: lambda1 sum over layers of log || mu / sigma ||_1 + lambda2 log( (1/k) sum_i (theta.g_i)^2 ) - lambda3 L_k, with
     mu = mean_i |g_i| and sigma = std_i(g_i) (1/k) over the k batches, for the weights of convolutions and linear layers; g_i
@@ -97,7 +102,11 @@ def sigeo(
 
 @proxy("fisher_rao", needs=_NEEDS, paper=_PAPER, equation="Eq. 7, second term, Appendix E", cost=_COST)
 def fisher_rao(probe: Probe) -> Tensor:
-    """Fisher-Rao norm: mean over batches of the squared product of all parameters with their gradient.
+    r"""Fisher-Rao norm: mean over batches of the squared product of all parameters with their gradient.
+
+    $$
+    \frac{1}{k} \sum_{i = 1}^{k} (\theta \cdot g_i)^2
+    $$
 
     Formula: (1/k) sum over k batches of (theta.g_i)^2, over all trainable parameters. The products of a layer that BatchNorm
     follows vanish. The parts of the score say which kinds of layers carry it (`share.Linear`, `share.BatchNorm2d`, ...): the
@@ -123,7 +132,11 @@ def fisher_rao(probe: Probe) -> Tensor:
 
 @proxy("mean_abs_gradient", needs=_NEEDS, paper=_PAPER, equation="Eq. 7, mu; Theorem 2", cost=_COST)
 def mean_abs_gradient(probe: Probe) -> Tensor:
-    """Sum over all parameters of the mean over batches of the absolute gradient of the loss.
+    r"""Sum over all parameters of the mean over batches of the absolute gradient of the loss.
+
+    $$
+    \Vert \mu \Vert_1, \quad \mu = \frac{1}{k} \sum_{i = 1}^{k} \vert g_i \vert
+    $$
 
     Formula: || mu ||_1, mu = (1/k) sum over k batches of |g_i|, over all trainable parameters that have a gradient.
 
@@ -140,7 +153,11 @@ def mean_abs_gradient(probe: Probe) -> Tensor:
 
 @proxy("current_loss", direction="lower", needs=_NEEDS, paper=_PAPER, equation="Eq. 7, third term", cost=_COST)
 def current_loss(probe: Probe) -> Tensor:
-    """The loss of the last batch, before any training on these batches; less is better.
+    r"""The loss of the last batch, before any training on these batches; less is better.
+
+    $$
+    L(\theta; D_k)
+    $$
 
     Formula: L(theta; D_k), the loss of the last of k batches. It tells something after a warm-up only.
 

@@ -21,7 +21,11 @@ _COST = "1 forward + backward run of one sample, in float64"
 
 @proxy("synflow", needs=_NEEDS, paper=_PAPER, cost=_COST, variants={"naslib": {"log": True}})
 def synflow(probe: Probe, *, log: bool = False) -> Tensor:
-    """Sum over weights of |w dR/dw|, R the summed outputs of the network of absolute values for an input of ones.
+    r"""Sum over weights of |w dR/dw|, R the summed outputs of the network of absolute values for an input of ones.
+
+    $$
+    \sum_w \left\vert w \frac{\partial R}{\partial w} \right\vert
+    $$
 
     Formula: sum over weights of convolutions and linear layers of |w * dR/dw|. Every parameter and buffer is replaced by its
     absolute value, every BatchNorm by the identity, and the input is one sample of ones. LayerNorm and smooth activations
@@ -41,7 +45,11 @@ def synflow(probe: Probe, *, log: bool = False) -> Tensor:
 
 @proxy("synflow_bn", needs=_NEEDS, paper=_PAPER, cost=_COST)
 def synflow_bn(probe: Probe) -> Tensor:
-    """As synflow, but BatchNorm stays: sum over weights of |w dR/dw| for absolute values and an input of ones.
+    r"""As synflow, but BatchNorm stays: sum over weights of |w dR/dw| for absolute values and an input of ones.
+
+    $$
+    \sum_w \left\vert w \frac{\partial R}{\partial w} \right\vert
+    $$
 
     Formula: sum over weights of convolutions and linear layers of |w * dR/dw|, R the summed outputs of the network of
     absolute values for one sample of ones. BatchNorm normalises by the statistics of that sample, so no value explodes, but

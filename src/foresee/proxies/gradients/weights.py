@@ -19,7 +19,11 @@ _PAPER = "Abdelfattah et al., Zero-Cost Proxies for Lightweight NAS, ICLR 2021"
     cost="1 forward + backward run",
 )
 def plain(probe: Probe) -> Tensor:
-    """Sum over weights of w dL/dw, with its sign: how the loss changes when all weights grow by one factor.
+    r"""Sum over weights of w dL/dw, with its sign: how the loss changes when all weights grow by one factor.
+
+    $$
+    \sum_w w \frac{\partial L}{\partial w}
+    $$
 
     Formula: sum over the weights of convolutions and linear layers of w g, g the gradient of the mean loss L of one batch.
     The terms of a convolution that BatchNorm follows cancel: scaling it changes nothing. Frozen weights, and those without
@@ -38,7 +42,11 @@ def plain(probe: Probe) -> Tensor:
 
 @proxy("l2_norm", needs=Needs(data=False), paper=_PAPER, cost="nothing")
 def l2_norm(probe: Probe) -> Tensor:
-    """Sum over layers of the Euclidean norm of the weights.
+    r"""Sum over layers of the Euclidean norm of the weights.
+
+    $$
+    \sum_\ell \Vert W_\ell \Vert_2
+    $$
 
     Formula: sum over convolutions and linear layers of ||W||_2, trainable ones, whether or not they are used: a sum of norms,
     not the norm of all weights.

@@ -17,7 +17,13 @@ from foresee.proxies.base import Needs, proxy
     cost="1 forward + backward run per batch",
 )
 def zico(probe: Probe) -> Tensor:
-    """Sum over layers of the log of the summed ratio of mean absolute gradient to its deviation over batches.
+    r"""Sum over layers of the log of the summed ratio of mean absolute gradient to its deviation over batches.
+
+    $$
+    \sum_\ell \log \sum_{w \in \ell} \frac{\mu_w}{\sigma_w}, \quad
+    \mu_w = \frac{1}{k} \sum_{i = 1}^{k} \vert g_{i, w} \vert, \quad
+    \sigma_w^2 = \frac{1}{k} \sum_{i = 1}^{k} (g_{i, w} - \bar{g}_w)^2
+    $$
 
     Formula: sum over layers of log( sum over entries of mean_i |g_i| / std_i(g_i) ), i over the batches, std with 1/k; g_i is
     the gradient of the loss of batch i by the weights of a convolution or linear layer. Entries that do not vary are left

@@ -13,7 +13,10 @@ from foresee.probes.probe import Probe
 from foresee.proxies.base import Needs, get, proxy
 from foresee.proxies.kernels.nasi import loss_gradients, squared_length
 
-_PAPER = "Shu, thesis, chapter 7 (Unifying and Boosting Gradient-Based Training-Free Neural Architecture Search)"
+_PAPER = (
+    "Shu, Understanding and Improving Neural Architecture Search, thesis, National University of Singapore 2022, "
+    "chapter 7 (Unifying and Boosting Gradient-Based Training-Free Neural Architecture Search)"
+)
 _GRADIENT = Needs(labels=True, backward=True, batch=64, looks=("batch.gradients",))
 _KERNEL = Needs(labels=True, backward=True, batch=64)
 _KERNEL_COST = "samples backward runs of the batch with BatchNorm, 1 without; shared with `ntk_cond:hnas`"
@@ -29,7 +32,11 @@ SCENARIOS = {
 
 @proxy("m_grad", needs=_GRADIENT, paper=_PAPER, equation="Eq. 7.2", cost="1 forward + backward run")
 def m_grad(probe: Probe) -> Tensor:
-    """Length of the gradient of the mean loss: M_Grad.
+    r"""Length of the gradient of the mean loss: M_Grad.
+
+    $$
+    \left\Vert \frac{1}{m} \sum_x \nabla L_x \right\Vert_2
+    $$
 
     Formula: || (1/m) sum over the batch of grad L_x ||_2 by all trainable parameters: the norm of the whole gradient, where
     `grad_norm` sums the norms of the layers.
@@ -45,7 +52,11 @@ def m_grad(probe: Probe) -> Tensor:
 
 @proxy("m_snip", needs=_GRADIENT, paper=_PAPER, equation="Eq. 7.3, first", cost="1 forward + backward run")
 def m_snip(probe: Probe) -> Tensor:
-    """Absolute product of the parameters with the gradient of the mean loss: M_SNIP.
+    r"""Absolute product of the parameters with the gradient of the mean loss: M_SNIP.
+
+    $$
+    \left\vert \frac{1}{m} \sum_x \theta \cdot \nabla L_x \right\vert
+    $$
 
     Formula: | (1/m) sum over the batch of theta . grad L_x | over all trainable parameters: one product, where `snip` sums
     absolute values. Parts that BatchNorm makes independent of their scale cancel to 0.
@@ -69,7 +80,11 @@ def m_snip(probe: Probe) -> Tensor:
     cost="samples double backward runs of the batch with BatchNorm, of one sample without",
 )
 def m_grasp(probe: Probe) -> Tensor:
-    """Absolute mean product of the parameters with each sample's Hessian times its gradient: M_GraSP.
+    r"""Absolute mean product of the parameters with each sample's Hessian times its gradient: M_GraSP.
+
+    $$
+    \left\vert \frac{1}{m} \sum_x \theta \cdot (H_x \nabla L_x) \right\vert
+    $$
 
     Formula: | (1/m) sum over the batch of theta . (H_x grad L_x) | over all trainable parameters, H_x the Hessian of the loss
     of sample x alone: products sample by sample, where `grasp` takes those of the mean loss, with a sign.
@@ -93,7 +108,11 @@ def m_trace(
     method: str = "exact",
     memory: float = MEMORY,
 ) -> Tensor:
-    """Root of the mean squared length of the samples' gradients: M_Trace.
+    r"""Root of the mean squared length of the samples' gradients: M_Trace.
+
+    $$
+    \sqrt{ \frac{1}{m} \Vert \Theta \Vert_{\mathrm{tr}} }
+    $$
 
     Formula: sqrt( ||Theta||_tr / m ), Theta the neural tangent kernel of the m samples. The thesis has one output; its code
     takes that of the sample's own class, by the weights and biases of convolutions and linear layers, and so does this.
@@ -127,7 +146,11 @@ def m_knas(
     method: str = "exact",
     memory: float = MEMORY,
 ) -> Tensor:
-    """Root of the absolute mean of the neural tangent kernel: M_KNAS.
+    r"""Root of the absolute mean of the neural tangent kernel: M_KNAS.
+
+    $$
+    \sqrt{ \left\vert \frac{1}{m^2} \sum_{i, j} \nabla f(x_i) \cdot \nabla f(x_j) \right\vert }
+    $$
 
     Formula: sqrt( | (1/m^2) sum over i, j of grad f(x_i) . grad f(x_j) | ): never more than `m_trace`. The outputs and
     parameters are those of `m_trace`. The number that KNAS' code computes is `knas`.
@@ -213,7 +236,11 @@ def hnas(
     metric_initialise: str = "default",
     kappa_initialise: str = "default",
 ) -> Tensor:
-    """Bound on the generalisation error from a metric M and the condition number kappa of the kernel.
+    r"""Bound on the generalisation error from a metric M and the condition number kappa of the kernel.
+
+    $$
+    \frac{\kappa}{M} + \mu (M^2 - \nu)^2
+    $$
 
     Formula: kappa / M + mu (M^2 - nu)^2 (Eq. 7.7 with t = 1); other scenarios leave out kappa or the trade-off, see
     `hnas_score`. Variant `released` is the form of the public code, kappa / (M + 1e-6) + mu |M^2 - nu|.

@@ -19,7 +19,12 @@ from foresee.proxies.base import Needs, proxy
     cost="50 forward + backward runs of one batch each",
 )
 def knas(probe: Probe, *, batches: int = 50, parameters: int = 11, entries: int = 50) -> Tensor:
-    """Covariance over time of the gradients of two halves of a stream of batches, summed over a few entries.
+    r"""Covariance over time of the gradients of two halves of a stream of batches, summed over a few entries.
+
+    $$
+    \sum_e \frac{1}{k^2} \sum_{i = 1}^{k/2} \left( g_{i, e} - \bar{g}_{1, e} \right)
+    \left( g_{i + k/2, e} - \bar{g}_{2, e} \right)
+    $$
 
     Formula: sum over entries of (1/k^2) sum over i of (g[i] - mean of the first half) (g[i + k/2] - mean of the second half),
     i = 1 .. k/2, g[i] the gradient of the mean loss of batch i. Entries: the first 50 of each of the first 11 parameters that

@@ -23,7 +23,11 @@ _PAPER = "Shu et al., NASI: Label- and Data-agnostic Neural Architecture Search 
     cost="1 forward + backward run",
 )
 def nasi(probe: Probe, *, m: float = 1.0, gamma: float = 1.0, mu: float = 1.0, nu: float | None = None) -> Tensor:
-    """Squared length of the gradient of the mean loss of one batch: the trace norm of the kernel, approximated.
+    r"""Squared length of the gradient of the mean loss of one batch: the trace norm of the kernel, approximated.
+
+    $$
+    \frac{m}{\gamma^2} \left\Vert \frac{1}{b} \sum_x \nabla L_x \right\Vert_2^2
+    $$
 
     Formula: m gamma^-2 s, s = ||(1/b) sum over the batch of grad L_x||_2^2 by all trainable parameters (Eq. 12). With `nu`
     given, s - mu max(0, s - nu) takes the place of s (Eq. 13).
@@ -54,7 +58,11 @@ def nasi(probe: Probe, *, m: float = 1.0, gamma: float = 1.0, mu: float = 1.0, n
     cost="samples backward runs of the batch with BatchNorm, 1 without",
 )
 def nasi_sum(probe: Probe, *, gamma: float = 1.0, method: str = "exact", memory: float = MEMORY) -> Tensor:
-    """Sum over samples of the squared length of the gradient of the sample's loss: a lower bound of the trace norm.
+    r"""Sum over samples of the squared length of the gradient of the sample's loss: a lower bound of the trace norm.
+
+    $$
+    \frac{1}{\gamma^2} \sum_x \Vert \nabla L_x \Vert_2^2
+    $$
 
     Formula: gamma^-2 sum over x of ||grad L_x||_2^2 by all trainable parameters, L_x the loss of one sample (Eq. 11, first
     part). At least b times the value of `nasi` (Jensen), and at most the value of `ntk_trace` when gamma is the Lipschitz

@@ -31,7 +31,11 @@ def ntk_trace(
     probes: int = 16,
     memory: float = MEMORY,
 ) -> Tensor:
-    """Trace norm of the neural tangent kernel: the squared lengths of the gradients of all outputs, summed.
+    r"""Trace norm of the neural tangent kernel: the squared lengths of the gradients of all outputs, summed.
+
+    $$
+    \Vert \Theta \Vert_{\mathrm{tr}} = \sum_x \Vert \nabla f(x) \Vert_F^2
+    $$
 
     Formula: ||Theta||_tr = sum over samples x of ||grad f(x)||_F^2, f all n outputs, the gradient by all trainable parameters
     (Eq. 9): a sum over the batch, not a mean. Exactly the trace of Theta = G G^T, which is never formed.
@@ -87,7 +91,11 @@ def ntk_cond(
     buckets: int = 4096,
     memory: float = MEMORY,
 ) -> Tensor:
-    """Condition number of the neural tangent kernel: how unevenly the network learns its samples at first.
+    r"""Condition number of the neural tangent kernel: how unevenly the network learns its samples at first.
+
+    $$
+    \frac{\lambda_{\max}(\Theta)}{\lambda_{\min}(\Theta)}, \quad \Theta = G G^\top
+    $$
 
     Formula: lambda_max(Theta) / lambda_min(Theta), Theta = G G^T, the rows of G gradients of outputs by parameters.
 

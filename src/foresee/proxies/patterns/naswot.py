@@ -19,7 +19,11 @@ from foresee.proxies.base import Needs, RankDeficientError, proxy
     variants={"reference": {"by_name": True}},
 )
 def naswot(probe: Probe, *, by_name: bool = False) -> Tensor:
-    """Log-determinant of the kernel that counts the activations on which two samples agree; no labels.
+    r"""Log-determinant of the kernel that counts the activations on which two samples agree; no labels.
+
+    $$
+    \log \left\vert \det K \right\vert, \quad K_{ij} = \sum_u a_u(x_i) a_u(x_j) + (1 - a_u(x_i)) (1 - a_u(x_j))
+    $$
 
     Formula: log |det K|, K_ij = number of units (of all ReLU-like activations) whose input is positive for both samples i
     and j or for neither. Activations are ReLU, LeakyReLU, PReLU, GELU, SiLU, ELU and their kind, as modules or as functions.

@@ -21,7 +21,12 @@ _WORD = 62  # samples whose signs fit into one whole number
 
 @proxy("swap", needs=_NEEDS, paper=_PAPER, cost="1 forward run", variants=_VARIANTS, initialise="normal")
 def swap(probe: Probe, *, maps_only: bool = False) -> Tensor:
-    """Number of different patterns that units show over the samples of a batch; no labels.
+    r"""Number of different patterns that units show over the samples of a batch; no labels.
+
+    $$
+    \left\vert \lbrace (a_u(x_1), \ldots, a_u(x_B)) \rbrace_u \right\vert, \quad
+    a_u(x) = [ z_u(x) > 0 ]
+    $$
 
     Formula: the number of distinct rows of the matrix (units, samples) that says where a unit is active, a unit being one
     number of the output of a ReLU-like activation (module or function). At most 2^samples.
@@ -44,7 +49,11 @@ def swap(probe: Probe, *, maps_only: bool = False) -> Tensor:
 
 @proxy("swap_reg", needs=_NEEDS, paper=_PAPER, cost="1 forward run", variants=_VARIANTS, initialise="normal")
 def swap_reg(probe: Probe, *, mu: float = 50.0, sigma: float = 2000.0, maps_only: bool = False) -> Tensor:
-    """SWAP times a factor that favours networks of a given size; no labels.
+    r"""SWAP times a factor that favours networks of a given size; no labels.
+
+    $$
+    \mathrm{swap} \cdot \exp \left( -\frac{(p - \mu)^2}{\sigma} \right)
+    $$
 
     Formula: swap times exp(-(p - mu)^2 / sigma), p the parameters in thousands (those of auxiliary heads left out). sigma
     is not squared: networks further than sqrt(sigma) thousand parameters from mu fade quickly.
@@ -80,7 +89,12 @@ def swap_reg(probe: Probe, *, mu: float = 50.0, sigma: float = 2000.0, maps_only
     variants=_VARIANTS,
 )
 def linear_regions(probe: Probe, *, maps_only: bool = False) -> Tensor:
-    """Number of linear regions of the network that the samples of a batch fall into; no labels.
+    r"""Number of linear regions of the network that the samples of a batch fall into; no labels.
+
+    $$
+    \left\vert \lbrace a(x_1), \ldots, a(x_B) \rbrace \right\vert, \quad
+    a_u(x) = [ z_u(x) > 0 ]
+    $$
 
     Formula: the number of distinct rows of the matrix (samples, units) that says where a unit is active, a unit being one
     number of the output of a ReLU-like activation (module or function). At most the number of samples,

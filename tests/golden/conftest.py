@@ -1,0 +1,1 @@
+from tests.looking import _one_thread  # noqa: F401
