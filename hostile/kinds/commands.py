@@ -36,6 +36,7 @@ _VALID = (
 _SMALL: dict[str, list[str]] = {
     "search": ["mlp", "--evaluations", "2", "--proxy", "params", "--data", "synthetic", "--engine", "serial"],
     "score": ["mlp", "--proxy", "params", "--data", "synthetic"],
+    "rank": ["mlp", "--sample", "3", "--proxy", "params", "--data", "synthetic"],
     "bench": [
         "--table",
         "table.csv",

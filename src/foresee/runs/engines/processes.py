@@ -159,7 +159,7 @@ def get_ready(*modules: str) -> None:
     from multiprocessing import forkserver
 
     _Start.method = "forkserver"
-    forkserver.set_forkserver_preload(list(modules))
+    forkserver.set_forkserver_preload(["foresee.runs.orphans", *modules])
     with _deaf():
         forkserver.ensure_running()
 
