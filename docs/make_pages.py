@@ -5,6 +5,7 @@ With `--check` nothing is written; the exit code says whether the pages are up t
 
 from __future__ import annotations
 
+import importlib
 import inspect
 import sys
 from pathlib import Path
@@ -14,6 +15,7 @@ from foresee.proxies.base import Proxy
 from foresee.spaces import spaces
 
 DOCS = Path(__file__).parent
+own_room = importlib.import_module("foresee.spaces.own")  # `foresee.spaces.own` is the function
 
 
 def proxy_page(found: Proxy) -> str:
@@ -45,7 +47,7 @@ def pages() -> dict[Path, str]:
         lines.append(f"| [{name}]({name}.md) | {found.direction} | {found.needs} | {found.cost} | {found.summary} |")
     head = "# Proxies\n\n| proxy | better | needs | cost | what |\n|---|---|---|---|---|\n"
     made[DOCS / "proxies" / "README.md"] = head + "\n".join(lines) + "\n"
-    rows = []
+    rows = [f"## Your own code\n\n```text\n{(inspect.getdoc(own_room) or '').strip()}\n```\n"]
     for name in spaces.names():
         kind = spaces[name]
         size = kind().size

@@ -23,7 +23,7 @@ def made_up(many, seed=0):
 
 def test_the_pick_that_matters_comes_first():
     found = importance(made_up(60))
-    assert [one.name for one in found][0] == "depth"
+    assert found[0].name == "depth"
     assert {one.name for one in found} == {"depth", "act", "rate"}  # what never differs says nothing
     depth, act, rate = (next(one for one in found if one.name == name) for name in ("depth", "act", "rate"))
     assert depth.sure

@@ -12,8 +12,8 @@ from foresee.spaces.own.boxes import Box, Drawing, Repeat
 
 DRAWING = Drawing(
     (Box("input", "input", shape=(3, 8, 8)), Box("Conv2d 3×3, 3 → 4", name="stem", shape=(4, 8, 8), params=112),
-     Box("Linear", shape=(4,), params=2_000_000, before=("LayerNorm",), after=("ReLU", "Dropout 0.1")), Box("+", "join", shape=(4,)),
-     Box("output", "output", shape=(4,))),
+     Box("Linear", shape=(4,), params=2_000_000, before=("LayerNorm",), after=("ReLU", "Dropout 0.1")),
+     Box("+", "join", shape=(4,)), Box("output", "output", shape=(4,))),
     ((0, 1), (1, 2), (1, 3), (2, 3), (3, 4), (0, 3)),
     (Repeat(1, 2, 4),),
 )  # fmt: skip
@@ -37,7 +37,7 @@ def test_everything_is_in_the_picture():
     ):
         assert words in text
     assert text.count('class="flow"') == len(DRAWING.lines)
-    assert len([one for one in root.iter("rect")]) == len(DRAWING.boxes)
+    assert len(list(root.iter("rect"))) == len(DRAWING.boxes)
     assert text.count("4×8×8") == 1
 
 

@@ -21,7 +21,7 @@ LOOK = {"data": "synthetic", "inputs": (3, 8, 8), "outputs": 4, "batch_size": 4}
 def make_net(pick):
     width = pick("width", [4, 8, 16])
     layers = [nn.Conv2d(3, width, 3), nn.ReLU()]
-    for number in range(pick.int("depth", 1, 4)):
+    for _ in range(pick.int("depth", 1, 4)):
         layers += [nn.Conv2d(width, width, 3, padding=1), nn.BatchNorm2d(width), nn.ReLU()]
     return nn.Sequential(*layers, nn.Flatten(), nn.Linear(width * 36, 4))
 

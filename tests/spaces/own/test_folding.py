@@ -21,7 +21,7 @@ def test_a_plain_chain_is_folded():
     assert fold(chain("a", "b", "b", "b", "c")) == Drawing(
         chain("a", "b", "c").boxes, ((0, 1), (1, 2)), (Repeat(1, 1, 3),)
     )
-    assert titles(fold(chain("a", "b", "a", "b", "a", "b"))) == ["a", "b"]
+    assert titles(fold(chain("x", "a", "b", "a", "b", "a", "b"))) == ["x", "a", "b"]
 
 
 def test_the_longest_saving_is_taken():
