@@ -5,6 +5,7 @@ With `--check` nothing is written; the exit code says whether the pages are up t
 
 from __future__ import annotations
 
+import importlib
 import inspect
 import re
 import sys
@@ -19,6 +20,7 @@ from foresee.proxies.base import Proxy
 from foresee.spaces import spaces
 
 DOCS = Path(__file__).parent
+own_room = importlib.import_module("foresee.spaces.own")  # `foresee.spaces.own` is the function
 CHECKED = """\
 *Checked by* says what a test holds the numbers against. *Public code*: golden values, which the code that the authors
 or other people released gave on three small networks (tests/golden), in float64 and float32; where that code computes
@@ -94,7 +96,7 @@ def pages() -> dict[Path, str]:
         f"# Proxies\n\n{CHECKED}\n\n| proxy | better | needs | cost | what | checked by |\n|---|---|---|---|---|---|\n"
     )
     made[DOCS / "proxies" / "README.md"] = head + "\n".join(lines) + "\n"
-    rows = []
+    rows = [f"## Your own code\n\n```text\n{(inspect.getdoc(own_room) or '').strip()}\n```\n"]
     for name in spaces.names():
         kind = spaces[name]
         size = kind().size

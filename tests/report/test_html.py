@@ -15,7 +15,7 @@ from foresee.errors import RunError
 from foresee.quantities import format_quantity
 from foresee.report.html import TABLE, distinct, hover, render, write
 from foresee.report.info import summarise
-from foresee.report.words import LINE, date, number, shortened, spread_text
+from foresee.report.words import number
 from foresee.runs.record import CandidateRow, EventRow, Record
 
 Make = Callable[..., Record]
@@ -361,11 +361,6 @@ def test_equal_functions_are_drawn_once(make_record: Make) -> None:
     assert distinct(entries, 5)[0] == entries[0]
 
 
-def test_long_architectures_are_shortened_under_the_pointer() -> None:
-    assert shortened("x" * LINE) == "x" * LINE
-    assert shortened("x" * (LINE + 1)) == "x" * (LINE - 1) + "…"
-
-
 def test_the_pointer_tells_every_objective(make_record: Make, follow: Make) -> None:
     plain = make_record(10, proxies=("dextr", "synflow"), failures=0.0)
     one = summarise(follow(plain, "dextr", "synflow")).entries[0]
@@ -374,12 +369,3 @@ def test_the_pointer_tells_every_objective(make_record: Make, follow: Make) -> N
     cheap = summarise(follow(plain, "params", "dextr")).entries[0]
     told = hover([cheap])[str(cheap.id)][1]
     assert told.startswith(f"dextr {number(cheap.objectives['dextr'])} · {format_quantity(cheap.value)} params · ")
-
-
-def test_spreads_have_two_digits() -> None:
-    assert [spread_text(v) for v in (0.0, 12345.6, 1.26e-9, math.nan)] == [" ± 0", " ± 12000", " ± 1.3e-09", ""]
-
-
-def test_dates_no_clock_can_show() -> None:
-    assert date(math.nan) == "at an unknown time"
-    assert date(1e300) == "at an unknown time"

@@ -34,7 +34,7 @@ def test_more_keys_than_one_question_holds():
 def test_accidents_are_not_kept():
     with Cache() as cache:
         cache.put("a", {status: Score("p", 1.0 if status == "ok" else None, status) for status in STATUSES})
-        assert set(cache.get(STATUSES)) == {"ok", "nan", "rank_deficient", "unsupported"}
+        assert set(cache.get(STATUSES)) == {"ok", "nan", "rank_deficient", "unsupported", "partial"}
 
 
 def test_a_second_put_replaces():

@@ -18,6 +18,7 @@ from foresee.report.figures import COUNT_NAMES, Chart, Layer, scale_for, time_un
 from foresee.report.graphs import load_cells, palette
 from foresee.report.html import Drawing, drawing, hover, pictures
 from foresee.report.info import Info, Measure, summarise
+from foresee.report.own import own_picture
 from foresee.report.page import page
 from foresee.runs.record import Objective, Record
 from foresee.statistics import front
@@ -125,7 +126,8 @@ def compare(records: Mapping[str, Record]) -> str:
         {
             "member": member,
             "entry": member.info.best,
-            "picture": next(iter(pictures(one, member.info.entries[:1], f"run{member.number}-", operations)), None),
+            "picture": next(iter(pictures(one, member.info.entries[:1], f"run{member.number}-", operations)), None)
+            or own_picture(member.record, member.info),
             "reason": one.reason,
         }
         for member, one in zip(info.members, cells, strict=True)

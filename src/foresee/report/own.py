@@ -81,6 +81,12 @@ def own_page(record: Record, info: Info, best: Sequence[Entry], space: Space[Any
     )
 
 
+def own_picture(record: Record, info: Info) -> dict[str, Any] | None:
+    """The best network of an own run for a page of several runs, where the run has kept its picture."""
+    page = own_page(record, info, info.entries[:1])
+    return {"svgs": [page.networks[0].svg]} if page and page.networks[0].svg else None
+
+
 def rows(picks: Sequence[Mapping[str, Any]]) -> tuple[Row, ...]:
     """Picks side by side, by name; those the first one has come first."""
     names = dict.fromkeys(name for one in picks for name in one)

@@ -31,6 +31,8 @@ JOINS = {
 _ACTIVATIONS = frozenset(
     name.lower() for name in nn.modules.activation.__all__ if name not in ("MultiheadAttention", "Softmax")
 ) | {"leaky_relu"}
+#: what is said of a layer whose weights are those of an earlier one
+SHARED = "shared weights"
 #: layers that say nothing by themselves
 SILENT = (nn.Identity, nn.Flatten, nn.Unflatten)
 
@@ -90,7 +92,7 @@ def is_norm(module: nn.Module) -> bool:
 
 def is_small(title: str, params: int) -> bool:
     """Whether a box can stand beside another one in its box: without weights, or a norm."""
-    return params == 0 or "norm" in title.partition(" ")[0].lower()
+    return (params == 0 and not title.endswith(SHARED)) or "norm" in title.partition(" ")[0].lower()
 
 
 def is_activation(title: str) -> bool:

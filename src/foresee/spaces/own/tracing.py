@@ -16,7 +16,7 @@ from torch.overrides import TorchFunctionMode
 
 from foresee.batch import Inputs, call, parts_of
 from foresee.spaces.own.boxes import LETTERS, Box, Drawing
-from foresee.spaces.own.titles import FUNCTIONS, JOINS, title_of
+from foresee.spaces.own.titles import FUNCTIONS, JOINS, SHARED, title_of
 
 #: whether a module is a box, by its dotted name
 IsBox = Callable[[str, nn.Module], bool]
@@ -82,9 +82,10 @@ class _Watch(TorchFunctionMode):
         def after(_: nn.Module, args: Any, kwargs: Any, outputs: Any) -> None:
             self._inside -= 1
             if self._inside == 0:
-                params = sum(self._count(id(one)) for one in module.parameters())
-                box = Box(title_of(module), "layer", name[:LETTERS], shape_of(outputs), params)
-                self.add(box, streams, outputs)
+                weights = [id(one) for one in module.parameters()]
+                params = sum(map(self._count, weights))
+                title = f"{title_of(module)}, {SHARED}" if weights and not params else title_of(module)
+                self.add(Box(title[:LETTERS], "layer", name[:LETTERS], shape_of(outputs), params), streams, outputs)
 
         return [
             module.register_forward_pre_hook(before, with_kwargs=True),
