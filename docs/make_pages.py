@@ -87,6 +87,8 @@ def pages() -> dict[Path, str]:
     """Every page with its text."""
     made: dict[Path, str] = {}
     lines = []
+    if unchecked := set(proxies.names()) - set(checks()):
+        sys.exit(f"no test says that it checks {', '.join(sorted(unchecked))}: mark it with @pytest.mark.checks(name)")
     for name in proxies.names():
         found = proxies[name]
         made[DOCS / "proxies" / f"{name}.md"] = proxy_page(found)
