@@ -32,7 +32,7 @@ def paper(
     tables: Annotated[Path | None, typer.Option(help="folder with tables of measured accuracies")] = None,
     sample: Annotated[
         int | None,
-        typer.Option(help="architectures per benchmark; 0 for all; by default 1000, fewer where a number is costly"),
+        typer.Option(help="architectures per benchmark; 0 for all; by default 1000, fewer where a number is expensive"),
     ] = None,
     benchmark: Annotated[
         list[str] | None, typer.Option(help="only this benchmark's numbers, such as nasbench101; may be repeated")
