@@ -5,7 +5,7 @@
     'params < 1 M, macs ≤ 100 M'
 
 Params, MACs and FLOPs come from the space's own formulas, layers and memory from the meta device, latency from a clock or a
-table; the dear ones are looked at only when the cheap ones are met.
+table; the expensive ones are looked at only when the cheap ones are met.
 """
 
 from foresee.budgets.clock import Clock, LatencyTable, Timing, time_network

@@ -45,7 +45,7 @@ class Limit:
 
 
 class Limits:
-    """Several limits that hold together. Cheap quantities are looked at first; a dear one only when the cheap ones pass."""
+    """Several limits that hold together. Cheap quantities are looked at first, expensive ones only when those pass."""
 
     def __init__(self, limits: Iterable[Limit] = ()) -> None:
         self._limits = tuple(limits)

@@ -39,7 +39,7 @@ class Workshop:
     Args:
         tables: folder with tables, in any form that `foresee.benchmarks.table.load` reads.
         sample: architectures per benchmark; 0 for all; None for what each table takes by itself: 1000, or fewer where a
-            number is costly.
+            number is expensive.
         seed: decides sample, weights and draws; repeat r looks with seed + r.
         repeats: runs to average over.
         data: what the proxies look at, in the shape of each benchmark's images; None for the embedded digits.

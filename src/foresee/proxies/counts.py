@@ -25,7 +25,7 @@ def params(probe: Probe) -> Tensor:
     return torch.tensor(float(probe.params), dtype=torch.float64)
 
 
-@proxy("macs", needs=_NOTHING, paper="baseline", cost="a forward run without numbers")
+@proxy("macs", needs=_NOTHING, paper="baseline", cost="a forward run of shapes alone (meta device)")
 def macs(probe: Probe) -> Tensor:
     """Multiply-accumulates of one sample at inference: convolutions, linear layers, matrix products. FLOPs are twice that.
 
@@ -36,7 +36,7 @@ def macs(probe: Probe) -> Tensor:
     return torch.tensor(float(probe.macs), dtype=torch.float64)
 
 
-@proxy("flops", needs=_NOTHING, paper="baseline", cost="a forward run without numbers")
+@proxy("flops", needs=_NOTHING, paper="baseline", cost="a forward run of shapes alone (meta device)")
 def flops(probe: Probe) -> Tensor:
     """Floating-point operations of one sample at inference: two per multiply-accumulate.
 

@@ -1,4 +1,4 @@
-"""One network: score it, by one proxy or by several at the cost of the dearest."""
+"""One network: score it, by one proxy or by several that share what they have in common."""
 
 from __future__ import annotations
 

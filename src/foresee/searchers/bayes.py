@@ -1,4 +1,4 @@
-"""Bayesian optimisation of a costly function of a few numbers: a small piece that a searcher can stand on.
+"""Bayesian optimisation of an expensive function of a few numbers: a small piece that a searcher can stand on.
 
 It is no searcher of architectures by itself. A Gaussian process over the points tried so far says from which of many evenly
 spread candidates most can be gained, and that one is tried next. The seed decides candidates and fits alike, so the same

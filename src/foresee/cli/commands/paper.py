@@ -38,7 +38,7 @@ def paper(
     sample: Annotated[
         int | None,
         typer.Option(
-            help="architectures per benchmark; 0 for all", show_default="1000, fewer where a number is costly"
+            help="architectures per benchmark; 0 for all", show_default="1000, fewer where a number is expensive"
         ),
     ] = None,
     benchmark: Annotated[

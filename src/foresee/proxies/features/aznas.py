@@ -135,7 +135,9 @@ def az_trainability(probe: Probe, *, gaussian: bool = True, skip_identities: boo
     return evenness(s).mean()
 
 
-@proxy("az_complexity", needs=Needs(data=False, batch=1), paper=_PAPER, cost="a forward run without numbers")
+@proxy(
+    "az_complexity", needs=Needs(data=False, batch=1), paper=_PAPER, cost="a forward run of shapes alone (meta device)"
+)
 def az_complexity(probe: Probe) -> Tensor:
     r"""Floating-point operations of one sample at inference: two per multiply-accumulate; the more the better here.
 

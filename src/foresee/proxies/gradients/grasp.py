@@ -19,7 +19,7 @@ from foresee.proxies.base import Needs, proxy
     cost="1 forward + backward run, and a backward run through both",
 )
 def grasp(probe: Probe) -> Tensor:
-    r"""Minus the sum over weights of w (H g): what the weights do for the length of the gradient, to first order.
+    r"""Minus the sum over weights of w (H g): what the weights do for the norm of the gradient, to first order.
 
     $$
     -\sum_w w (H g)_w, \quad g = \frac{\partial L}{\partial w}, \quad H = \frac{\partial^2 L}{\partial w^2}

@@ -32,7 +32,7 @@ SCENARIOS = {
 
 @proxy("m_grad", needs=_GRADIENT, paper=_PAPER, equation="Eq. 7.2", cost="1 forward + backward run")
 def m_grad(probe: Probe) -> Tensor:
-    r"""Length of the gradient of the mean loss: M_Grad.
+    r"""Norm of the gradient of the mean loss: M_Grad.
 
     $$
     \left\Vert \frac{1}{m} \sum_x \nabla L_x \right\Vert_2
@@ -108,7 +108,7 @@ def m_trace(
     method: str = "exact",
     memory: float = MEMORY,
 ) -> Tensor:
-    r"""Root of the mean squared length of the samples' gradients: M_Trace.
+    r"""Root of the mean squared norm of the samples' gradients: M_Trace.
 
     $$
     \sqrt{ \frac{1}{m} \Vert \Theta \Vert_{\mathrm{tr}} }

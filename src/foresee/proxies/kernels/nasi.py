@@ -23,7 +23,7 @@ _PAPER = "Shu et al., NASI: Label- and Data-agnostic Neural Architecture Search 
     cost="1 forward + backward run",
 )
 def nasi(probe: Probe, *, m: float = 1.0, gamma: float = 1.0, mu: float = 1.0, nu: float | None = None) -> Tensor:
-    r"""Squared length of the gradient of the mean loss of one batch: the trace norm of the kernel, approximated.
+    r"""Squared norm of the gradient of the mean loss of one batch: the trace norm of the kernel, approximated.
 
     $$
     \frac{m}{\gamma^2} \left\Vert \frac{1}{b} \sum_x \nabla L_x \right\Vert_2^2
@@ -58,7 +58,7 @@ def nasi(probe: Probe, *, m: float = 1.0, gamma: float = 1.0, mu: float = 1.0, n
     cost="samples backward runs of the batch with BatchNorm, 1 without",
 )
 def nasi_sum(probe: Probe, *, gamma: float = 1.0, method: str = "exact", memory: float = MEMORY) -> Tensor:
-    r"""Sum over samples of the squared length of the gradient of the sample's loss: a lower bound of the trace norm.
+    r"""Sum over samples of the squared norm of the gradient of the sample's loss: a lower bound of the trace norm.
 
     $$
     \frac{1}{\gamma^2} \sum_x \Vert \nabla L_x \Vert_2^2
@@ -101,5 +101,5 @@ def loss_gradients(probe: Probe) -> dict[str, Tensor]:
 
 
 def squared_length(parts: Iterable[Tensor]) -> Tensor:
-    """Squared Euclidean length of a vector in parts: (..., n) each to (...), float64."""
+    """Squared Euclidean norm of a vector in parts: (..., n) each to (...), float64."""
     return torch.stack([part.double().square().sum(-1) for part in parts]).sum(0)

@@ -31,7 +31,7 @@ def ntk_trace(
     probes: int = 16,
     memory: float = MEMORY,
 ) -> Tensor:
-    r"""Trace norm of the neural tangent kernel: the squared lengths of the gradients of all outputs, summed.
+    r"""Trace norm of the neural tangent kernel: the squared norms of the gradients of all outputs, summed.
 
     $$
     \Vert \Theta \Vert_{\mathrm{tr}} = \sum_x \Vert \nabla f(x) \Vert_F^2
@@ -68,7 +68,7 @@ def ntk_trace(
 
 
 def trace_norm(norms: Tensor) -> Tensor:
-    """Sum of squared lengths: (..., samples, heads) to (...)."""
+    """Sum of squared norms: (..., samples, heads) to (...)."""
     return norms.double().sum((-1, -2))
 
 

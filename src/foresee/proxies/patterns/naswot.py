@@ -22,7 +22,7 @@ def naswot(probe: Probe, *, by_name: bool = False) -> Tensor:
     r"""Log-determinant of the kernel that counts the activations on which two samples agree; no labels.
 
     $$
-    \log \left\vert \det K \right\vert, \quad K_{ij} = \sum_u a_u(x_i) a_u(x_j) + (1 - a_u(x_i)) (1 - a_u(x_j))
+    \log \left\vert \det K \right\vert, \quad K_{ij} = \sum_u [ a_u(x_i) = a_u(x_j) ], \quad a_u(x) = [ z_u(x) > 0 ]
     $$
 
     Formula: log |det K|, K_ij = number of units (of all ReLU-like activations) whose input is positive for both samples i
