@@ -28,10 +28,10 @@ def say_space(name: str) -> str:
     """The argument by which a person says in Python that the code a file names is theirs.
 
     >>> say_space("nets:make_net"), say_space("given:make_net")
-    ('space="nets:make_net", or the function itself', 'space=make_net')
+    ('space="nets:make_net"', 'space=make_net')
     """
     place, _, function = name.rpartition(":")
-    return f"space={function}" if place == GIVEN else f"space={json.dumps(name)}, or the function itself"
+    return f"space={function}" if place == GIVEN else f"space={json.dumps(name)}"
 
 
 def get(reference: Said, **settings: Any) -> Space[Any]:
