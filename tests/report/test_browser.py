@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from tests.report.made_up_bench import LONG, made_up_bench, made_up_calibration
+from tests.report.made_up_own import made_up_own
 
 from foresee.report import bench, calibrate, compare, render
 from foresee.runs.record import Record
@@ -92,6 +93,11 @@ def pages(
         "compare": compare(
             {"runs/a": make_record(60), "runs/b": make_record(60, seed=2), hostile: make_record(60, data="x")}
         ),
+        "own": render(made_up_own(make_record(60, failures=0.2)), "runs/a"),
+        "hostile own": render(made_up_own(poison(make_record(40), hostile), hostile), hostile),
+        "compare own": compare(
+            {"runs/a": made_up_own(make_record(40)), hostile: made_up_own(make_record(40), hostile)}
+        ),
         "bench": bench.render(made_up_bench(300, 3, ("dextr", "zico", LONG, "nowhere"))),
         "small bench": bench.render(made_up_bench(12, 1, ("meco",))),
         "hostile bench": bench.render(made_up_bench(40, 2, ("meco", hostile), hostile)),
@@ -113,7 +119,7 @@ def show(browser: Any, page: Path, *, width: int = 1280, scheme: str = "light") 
 
 
 SEARCHES = ["report", "interrupted", "nothing", "hostile", "compare"]
-SEARCHES += ["several", "cheapest", "hostile several", "compare several"]
+SEARCHES += ["several", "cheapest", "hostile several", "compare several", "own", "hostile own", "compare own"]
 NAMES = [*SEARCHES, "bench", "small bench", "hostile bench", "calibration", "hostile calibration"]
 
 

@@ -60,3 +60,5 @@ def test_many_numbers_are_put_into_ranges():
     assert texts[0] == "0 to 9"
     assert grouped([1, "a", 2.5, None]) == ["1", "a", "2.5", "null"]
     assert len(set(grouped([1] * 30 + list(range(10))))) >= 2
+    assert len(set(grouped([10**400, float("nan"), float("inf"), *range(9)]))) == 12  # no axis holds these
+    assert len(grouped(["x" * 999])[0]) == 40

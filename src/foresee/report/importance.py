@@ -16,6 +16,8 @@ from foresee.statistics import Estimate, mean_of, ranks_of, share_by_chance, sha
 FEW = 10
 #: numbers with more different values than this are put into so many ranges of about equal size
 VALUES, RANGES = 6, 4
+#: characters of an answer
+LETTERS = 40
 
 
 @dataclass(frozen=True)
@@ -86,7 +88,9 @@ def grouped(answers: Sequence[Any]) -> list[str]:
     >>> grouped([True, None, "relu"]), grouped([1, 2, 3, 4, 5, 6, 7, 8])[::3]
     (['true', 'null', 'relu'], ['1 to 2', '3 to 4', '7 to 8'])
     """
-    numbers = [one for one in answers if isinstance(one, int | float) and not isinstance(one, bool)]
+    numbers = [
+        one for one in answers if isinstance(one, int | float) and not isinstance(one, bool) and abs(one) < 1e300
+    ]
     if len(numbers) < len(answers) or len(set(numbers)) <= VALUES:
         return [shown(one) for one in answers]
     ends = np.quantile(numbers, np.linspace(0, 1, RANGES + 1)[1:-1])
@@ -102,7 +106,7 @@ def shown(answer: Any) -> str:
     ('relu', '0.1235', '16', 'false')
     """
     if isinstance(answer, str):
-        return answer
+        return answer if len(answer) <= LETTERS else f"{answer[: LETTERS - 1]}…"
     return f"{answer:.4g}" if isinstance(answer, float) else json.dumps(answer)
 
 

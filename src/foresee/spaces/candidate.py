@@ -58,7 +58,8 @@ class Candidate:
             raise InputError(f"{where}: settings must be an object, got {shown(settings)}")
         if space is None:
             space = str(plain["space"])
-            check_named(where, space, f"{say_space(space)}, or the function itself")
+            said = say_space(space)
+            check_named(where, space, f"{said}, or the function itself" if '"' in said else said)
         found = get(space, **settings)
         details = {
             key: value for key, value in plain.items() if key not in {"space", "settings", "architecture", "task"}

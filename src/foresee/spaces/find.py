@@ -31,7 +31,7 @@ def say_space(name: str) -> str:
     ('space="nets:make_net"', 'space=make_net')
     """
     place, _, function = name.rpartition(":")
-    return f"space={function if place == GIVEN else json.dumps(name)}"
+    return f"space={function}" if place == GIVEN else f"space={json.dumps(name)}"
 
 
 def get(reference: Said, **settings: Any) -> Space[Any]:

@@ -28,7 +28,7 @@ def test_there_and_back():
         {"boxes": 3}, {"boxes": [{"title": 3}]}, {"boxes": [{"title": "x", "kind": "<b>"}]}, {"lines": [[0, 9]]},
         {"lines": [[2, 1]]}, {"lines": [[0]]}, {"repeats": [[3, 2, 2]]}, {"repeats": [[0, 0, 2]]}, {"lines": None},
         {"boxes": [{"title": "x", "params": -1}]}, {"boxes": [{"title": "x", "shape": [1.5]}]}, {"repeats": [[0, 1, True]]},
-        {"boxes": [{"title": "x"}] * 500},
+        {"boxes": [{"title": "x"}] * 500}, {"boxes": ["x"]}, {"boxes": [{"title": "x", "params": 10**30}]},
     ],
 )  # fmt: skip
 def test_what_is_no_drawing_is_refused(change):

@@ -10,8 +10,8 @@ from typing import Any
 from foresee.errors import InputError
 
 KINDS = ("input", "layer", "join", "output")
-#: of a stranger's text so much is kept, and of a picture so many boxes
-LETTERS, MOST = 80, 400
+#: of a stranger's text so much is kept, of a picture so many boxes, of a shape so many sizes
+LETTERS, MOST, AXES = 80, 400, 8
 
 
 @dataclass(frozen=True)
@@ -88,20 +88,20 @@ class Drawing:
             lines = tuple((_whole(start), _whole(end)) for start, end in plain["lines"])
             repeats = tuple(Repeat(*map(_whole, one)) for one in plain["repeats"])
             ends = [one.first + one.count for one in repeats]
-            wrong = len(boxes) > MOST or len(lines) > MOST**2 or not all(a < b < len(boxes) for a, b in lines)
+            wrong = len(boxes) > MOST or len(lines) > 4 * MOST or not all(a < b < len(boxes) for a, b in lines)
             if (
                 wrong
                 or not all(end <= len(boxes) for end in ends)
                 or not all(one.count and one.times for one in repeats)
             ):
                 raise ValueError("places that are not there")
-        except (KeyError, TypeError, ValueError) as error:
+        except (AttributeError, KeyError, TypeError, ValueError) as error:
             raise InputError(f"this is no drawing of a network ({error})") from error
         return cls(boxes, lines, repeats)
 
 
 def _box(plain: Mapping[str, Any]) -> Box:
-    shape = tuple(map(_whole, plain.get("shape", ())))
+    shape = tuple(map(_whole, plain.get("shape", ())))[:AXES]
     before, after = (tuple(map(_text, plain.get(side, ()))) for side in ("before", "after"))
     kind = str(plain.get("kind", "layer"))
     if kind not in KINDS:
@@ -111,7 +111,7 @@ def _box(plain: Mapping[str, Any]) -> Box:
 
 
 def _whole(value: Any) -> int:
-    if type(value) is not int or value < 0:
+    if type(value) is not int or not 0 <= value < 2**63:
         raise ValueError(f"{value!r:.60} is no count")
     return value
 
