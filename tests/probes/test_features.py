@@ -118,7 +118,7 @@ def test_patterns_of_what_is_no_number_have_a_status(proxy, kind, number):
         network[2].weight[1, 0, 2, 2] = number
     found = fs.score(network, x, proxy, initialise="default")  # swap draws weights of its own otherwise
     assert found.status == "nan"
-    assert found.reason == "what goes into 3 is NaN or infinite"
+    assert found.reason == "what goes into an activation is NaN or infinite"
 
 
 def test_numbers_that_appear_at_single_places_are_seen_in_the_outputs():

@@ -78,5 +78,5 @@ def test_the_public_codes_rule_hears_no_functions():
 def test_what_is_not_a_number_has_no_pattern():
     network = nn.Sequential(nn.Linear(3, 4), nn.ReLU())
     network[0].weight.data[0, 0] = torch.nan
-    with pytest.raises(FloatingPointError, match="what goes into 1 is NaN"):
+    with pytest.raises(FloatingPointError, match="what goes into an activation is NaN"):
         _ = Probe(network, torch.randn(2, 3)).batch.patterns

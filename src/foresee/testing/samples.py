@@ -56,7 +56,8 @@ def labels_of(batch: Batch) -> list[Tensor]:
 
 def random_states() -> tuple[Any, ...]:
     """The global random states of Python, numpy and torch, to be compared."""
-    return random.getstate(), str(np.random.get_state()), torch.get_rng_state().tolist()  # noqa: NPY002
+    numpys = pickle.dumps(np.random.get_state())  # noqa: NPY002
+    return random.getstate(), numpys, torch.get_rng_state().numpy().tobytes()
 
 
 def pickled(data: Data) -> Data:
