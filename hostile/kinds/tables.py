@@ -119,13 +119,13 @@ def _own(rng: random.Random, path: Path, canary: Canary) -> Path:
     """Our own form, with another space and with hostile names under a digest that is right, or damaged."""
     whole, table = path.with_suffix(".npz"), tables.small_table()
     draw = rng.random()
-    if draw < 0.4:
-        table = replace(table, space=rng.choice(canary.references))
-    elif draw < 0.6:
-        column = np.full(len(table), rng.choice([0.0, 1.7e308, -1.7e308, np.nan]))
-        names = {damage.word(rng).encode("utf-8", "replace").decode(): column}
-        table = replace(table, costs=names, space_settings={damage.word(rng): damage.value(rng)})
     try:
+        if draw < 0.4:
+            table = replace(table, space=rng.choice(canary.references))
+        elif draw < 0.6:
+            column = np.full(len(table), rng.choice([0.0, 1.7e308, -1.7e308, np.nan]))
+            names = {damage.word(rng).encode("utf-8", "replace").decode(): column}
+            table = replace(table, costs=names, space_settings={damage.word(rng): damage.value(rng)})
         save(table, whole)
     except (ForeseeError, ValueError):  # what cannot be written need not be read
         save(tables.small_table(), whole)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from foresee.errors import InputError
+from foresee.errors import InputError, shown
 from foresee.registry import tidy
 
 
@@ -26,7 +26,9 @@ def tidied(reference: str) -> str:
 
 def check_named(where: str, name: str, say: str) -> None:
     """Refuse a file that names code; `say` is what the person types to name it."""
-    if is_code(name):
-        raise InputError(
-            f"{where}: its space {name} is code, and no code is run because a file names it; if it is yours, say so: {say}"
-        )
+    if not is_code(name):
+        return
+    refused = "is code, and no code is run because a file names it"
+    if not name.isprintable():  # nobody's: a message is one line, and shows what is there
+        raise InputError(f"{where}: its space {shown(name)} {refused}")
+    raise InputError(f"{where}: its space {name} {refused}; if it is yours, say so: {say}")

@@ -132,7 +132,7 @@ STRANGERS = {
     "buffers, frozen": (Buffered, {}),
     "transformer": (Transformer, {}),
     "MLP": (_mlp, dict.fromkeys(["dextr", "meco"], "unsupported")),
-    "LSTM": (Recurrent, dict.fromkeys(["naswot", "snip", "grad_norm", "zico", "synflow"], "unsupported")),
+    "LSTM": (Recurrent, {"naswot": "unsupported"}),
     "raising": (Raising, dict.fromkeys(sorted({*FIRST} - {"params", "random"}), "failed")),
     "no parameters": (_empty, dict.fromkeys(sorted({*FIRST} - {"params", "random", "macs", "naswot"}), "unsupported")),
 }
