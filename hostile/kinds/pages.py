@@ -35,7 +35,7 @@ def case(rng: random.Random, folder: Path) -> None:
     make = rng.choice([_run, _run, _comparison, _bench, _calibration])(rng, folder)
     harmless = Page(make(_LETTERS))
     for _ in range(PAGES_PER_CASE):
-        text = "".join(damage.word(rng)[:400] for _ in range(rng.randint(1, 4)))
+        text = "".join(damage.word(rng)[:400] for _ in range(rng.randint(1, 4))) or _LETTERS
         (folder / "steps.txt").write_text(f"{make} with {text!a}\n")
         page = make(text)
         page.encode()  # broken letters were mended: the page can be written
