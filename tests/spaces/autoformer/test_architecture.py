@@ -44,7 +44,10 @@ def test_text_round_trip(one):
         ("(2, 3.5, -4, 3, 4, 192)", "mlp ratio of layer 1: '-4'"),
         ("(2, 3.5, 4, 3, 4.5, 192)", "heads of layer 1: '4.5'"),
         ("(2, 3.5, 4, 3, 4, wide)", "width: 'wide'"),
-        ("(1, 0.01, 1, 20)", "leaves no hidden layer"),
+        ("(1, 0.01, 1, 20)", "makes no hidden layer"),
+        ("(1, 1e308, 1, 20)", "makes no hidden layer"),
+        (f"(1, 4.0, 1, {'9' * 400})", "width 9.*expected 1 to 2,147,483,647"),
+        (f"(1, 4.0, {'9' * 400}, 20)", "layer 0: 9.* heads, expected 1 to"),
     ],
 )
 def test_precise_errors(text, message):

@@ -14,7 +14,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from foresee.errors import InputError
+from foresee.errors import InputError, shown
+from foresee.task import MOST
 
 _EXAMPLE = "(2, 3.5, 4.0, 3, 4, 192): depth, a ratio for each layer, heads for each layer, width"
 
@@ -30,15 +31,15 @@ class Architecture:
     def __post_init__(self) -> None:
         object.__setattr__(self, "mlp", tuple(map(float, self.mlp)))
         object.__setattr__(self, "heads", tuple(self.heads))
-        if self.embed < 1:
-            raise InputError(f"width {self.embed}: expected at least 1")
+        if not 1 <= self.embed <= MOST:
+            raise InputError(f"width {shown(self.embed)}: expected 1 to {MOST:,}")
         if not self.mlp or len(self.mlp) != len(self.heads):
             raise InputError(f"{len(self.mlp)} mlp ratios and {len(self.heads)} heads: expected one for each layer")
         for layer, (ratio, heads) in enumerate(zip(self.mlp, self.heads, strict=True)):
-            if not math.isfinite(ratio) or int(self.embed * ratio) < 1:
-                raise InputError(f"layer {layer}: mlp ratio {ratio} of width {self.embed} leaves no hidden layer")
-            if heads < 1:
-                raise InputError(f"layer {layer}: {heads} heads, expected at least 1")
+            if not 1 <= self.embed * ratio <= MOST:  # NaN is not between anything
+                raise InputError(f"layer {layer}: mlp ratio {ratio} of width {self.embed} makes no hidden layer")
+            if not 1 <= heads <= MOST:
+                raise InputError(f"layer {layer}: {shown(heads)} heads, expected 1 to {MOST:,}")
 
     @property
     def depth(self) -> int:
