@@ -1,5 +1,7 @@
 """What foresee gave before its rooms were rebuilt: made once by this file, held by `test_kept.py`.
 
+The transformer ("tokens") was made again when packed projections and functional activations were first seen.
+
 Only public names are used, so the same code runs on the foresee of then and of now:
 
     python tests/scoring/kept.py tests/scoring/kept.json
