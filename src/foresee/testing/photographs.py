@@ -28,7 +28,7 @@ class Photograph:
     >>> before = Photograph(layer)
     >>> layer.notes = [1]
     >>> before.differences(Photograph(layer))
-    ['network.notes']
+    ["network's attributes", 'network.notes']
     """
 
     def __init__(self, network: nn.Module) -> None:
