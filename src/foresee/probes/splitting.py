@@ -13,8 +13,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn.modules.batchnorm import _BatchNorm
 
-from foresee.batch import as_batches
 from foresee.counting import stored_bytes
+from foresee.handed import as_batches
 
 #: looks that the parts of a batch add up to, or line up to
 MEANS, LISTS = ("loss", "gradients"), ("outputs", "jacobian")

@@ -16,13 +16,14 @@ import torch
 from torch import Tensor, nn
 from torch.nn.parameter import is_lazy
 
-from foresee.batch import Batch, as_batches
+from foresee.batch import Batch
 from foresee.errors import UnsupportedError
+from foresee.handed import as_batches
 from foresee.probes.belongings import modules_of
 from foresee.probes.coverage import Coverage, layered, weights_of
 from foresee.probes.draws import Draws
 from foresee.probes.losses import Loss, choose
-from foresee.probes.outputs import logits_of
+from foresee.probes.outputs import Outputs, selecting
 from foresee.probes.splitting import out_of_memory
 from foresee.probes.state import converted, copy_buffers, double, uncompiled, untouched, use_batch_statistics
 
@@ -42,9 +43,11 @@ class Subject:
         seed: int = 0,
         draws: Draws | None = None,
         create_graph: bool = False,
+        outputs: Outputs | None = None,
     ) -> None:
         self.network, self.seed, self.given_loss, self.create_graph = network, seed, loss, create_graph
-        self.data: list[Batch] = as_batches(batches)
+        self.given_outputs, self.select = outputs, selecting(outputs)
+        self.data: list[Batch] = as_batches(batches, seed=seed)
         tables = (table for module in modules_of(network) for table in (module._parameters, module._buffers) if table)
         if any(tensor is not None and is_lazy(tensor) for table in tables for tensor in table.values()):
             raise UnsupportedError("the network has lazy layers without a size yet: run it once on a sample first")
@@ -114,8 +117,8 @@ class Subject:
         return batch.labels[part].detach().to(self.device, copy=True)
 
     def answer(self, network: Callable[..., Any], parts: Iterable[Tensor]) -> Tensor:
-        """Outputs (logits) of the network for these inputs, handed over as the batch does: in order, or by their names."""
-        outputs = logits_of(self.data[0].call(network, parts))
+        """The outputs that count (logits) for these inputs, handed over as the batch does: in order, or by their names."""
+        outputs = self.select(self.data[0].call(network, parts))
         if outputs.is_complex():
             raise UnsupportedError("the outputs are complex numbers: there are looks at real ones only")
         return outputs

@@ -9,12 +9,13 @@ from typing import Any
 import torch
 from torch import nn
 
-from foresee.batch import as_batches
 from foresee.errors import InputError, UnknownNameError
+from foresee.handed import read
 from foresee.probes.losses import Loss
+from foresee.probes.outputs import Outputs
 from foresee.proxies.base import Proxy, Score
 from foresee.scoring import together
-from foresee.scoring.one import Model, chosen_proxies, scores
+from foresee.scoring.one import Model, chosen_proxies, scores, wants
 
 
 @dataclass(frozen=True)
@@ -64,6 +65,7 @@ def rank(
     loss: Loss | str | None = None,
     device: torch.device | str | None = None,
     initialise: str | None = None,
+    outputs: Outputs | None = None,
     by: str = "mean_rank",
 ) -> Ranking:
     """Compare networks on the same batch and under the same draws; order them by their ranks over the proxies.
@@ -81,9 +83,9 @@ def rank(
         raise UnknownNameError("way to order by", by, ("mean_rank", "log_rank"))
     named = _named(models)
     chosen = chosen_proxies(proxies, settings or {}, initialise)
-    batches = as_batches(batch)
+    handed = read(batch, map(wants, chosen), seed)  # once, so that all look at the same
     found = {
-        name: scores(model, batches, chosen, seed=seed, repeats=repeats, loss=loss, device=device)
+        name: scores(model, handed, chosen, seed=seed, repeats=repeats, loss=loss, device=device, outputs=outputs)
         for name, model in named.items()
     }
     table = torch.tensor([[one.merit for one in own.values()] for own in found.values()], dtype=torch.float64)

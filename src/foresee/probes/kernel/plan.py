@@ -74,7 +74,7 @@ def survey(probe: Subject) -> Survey:
         # A batch without labels: what needs none must not touch them.
         batch = probe.data[0]
         two = batch.rebuilt((part[:2] for part in batch.parts), labels=None)  # labels are not touched without need
-        few = Subject(probe.network, two, seed=probe.seed)
+        few = Subject(probe.network, two, seed=probe.seed, outputs=probe.given_outputs)
         seen, kept = Survey(len(few.data[0])), dict[int, int]()
         own = {p.untyped_storage().data_ptr() for p in probe.network.parameters()}
 

@@ -10,7 +10,6 @@ from torch import Tensor, nn
 
 from foresee.errors import InputError
 from foresee.probes import jets
-from foresee.probes.outputs import logits_of
 from foresee.probes.probe import Probe
 from foresee.proxies.base import Needs, proxy
 from foresee.proxies.features.dextr import feature_independence, output_curvature
@@ -107,7 +106,7 @@ def _summed(probe: Probe, radius: float | None, coordinates: int | None, points:
         theta = torch.linspace(0, 2 * math.pi, points, dtype=dtype, device=probe.device).requires_grad_()
         curve = length * torch.stack([theta.cos(), theta.sin()], dim=1) @ plane.mT
         with torch.enable_grad():
-            outputs = logits_of(network(curve.view(points, *shape))).flatten(1)
+            outputs = probe.select(network(curve.view(points, *shape))).flatten(1)
             chosen = torch.arange(outputs.shape[1])
             if coordinates is not None:
                 chosen = probe.draws.integers("coordinates", outputs.shape[1], coordinates)
