@@ -39,7 +39,8 @@ class Batch:
         for part in self.parts:
             _check_tensor(part, "inputs")
         if self.labels is not None:
-            _check_tensor(self.labels, "labels")
+            with torch._C.DisableTorchFunctionSubclass():  # of labels only the kind is asked, not the tensor itself
+                _check_tensor(self.labels, "labels")
         sizes = {len(part) for part in self.parts}
         if len(sizes) != 1 or 0 in sizes:
             raise DataError(f"batch: inputs of {sorted(sizes)} samples; every part needs the same number, at least one")

@@ -63,8 +63,19 @@ def predicted_bytes(network: nn.Module, batch: Any) -> int:
     return gradients + max(stored_bytes(network, one.inputs) for one in as_batches(batch))
 
 
+#: what allocators say, of CPUs (Linux, Windows, C++) and of devices
+_NO_MEMORY = (
+    "can't allocate memory",
+    "DefaultCPUAllocator",
+    "not enough memory",
+    "bad_alloc",
+    "out of memory",
+    "ALLOC_FAILED",
+)
+
+
 def out_of_memory(error: BaseException) -> bool:
     """Whether an exception says that memory ran out, on any device."""
     return isinstance(error, torch.OutOfMemoryError | MemoryError) or (
-        isinstance(error, RuntimeError) and "can't allocate memory" in str(error)
+        isinstance(error, RuntimeError) and any(words in str(error) for words in _NO_MEMORY)
     )

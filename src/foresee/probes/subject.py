@@ -67,6 +67,11 @@ class Subject:
         tensors = chain(_tensors(self.network), self.data[0].parts)
         return next((t.dtype for t in tensors if t.is_floating_point()), torch.get_default_dtype())
 
+    @cached_property
+    def scripted(self) -> bool:
+        """Whether some of the network is TorchScript, whose layers run without their hooks."""
+        return any(isinstance(module, torch.jit.ScriptModule) for module in self.network.modules())
+
     @property
     def weights(self) -> dict[str, Tensor]:
         """Trainable weights of convolutions, linear layers and other layers with a weight matrix, by name; a shared one once.
@@ -137,6 +142,8 @@ class Subject:
         with ExitStack() as stack:
             stack.enter_context(torch.inference_mode(False))
             stack.enter_context(uncompiled())
+            if self.scripted:  # after a few runs TorchScript would hide its operations in one
+                stack.enter_context(torch.jit.optimized_execution(False))  # type: ignore[attr-defined, no-untyped-call]
             stack.enter_context(untouched(self.network, self.seed, values=convert is None))
             use_batch_statistics(self.network)
             if self.create_graph:

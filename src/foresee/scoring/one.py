@@ -21,10 +21,12 @@ from foresee.errors import DataError, InputError, UnknownNameError, UnsupportedE
 from foresee.handed import read
 from foresee.probes.coverage import LEAST, Coverage
 from foresee.probes.draws import Draws
+from foresee.probes.looks import SCRIPTED
 from foresee.probes.losses import Loss
 from foresee.probes.outputs import Outputs
 from foresee.probes.probe import Probe, out_of_memory
 from foresee.proxies.base import Proxy, RankDeficientError, Score, Status, get, names_of
+from foresee.quantities import parse_bytes
 from foresee.registry import tidy
 from foresee.seeds import derive, random_states_kept
 
@@ -44,6 +46,7 @@ def score(
     device: torch.device | str | None = None,
     initialise: str | None = None,
     outputs: Outputs | None = None,
+    memory: str | float | None = None,
 ) -> Score:
     """One number for one network, without training it.
 
@@ -63,6 +66,8 @@ def score(
             seed. None: what the proxy wants, mostly the network's own.
         outputs: which output of the network counts, where it returns several: a function (`lambda out: out.logits`), a key or
             attribute, or a place in a tuple. None: the logits, found as in `foresee.probes.outputs`.
+        memory: what the proxy may take beside the network and the batch, "8GiB" or a number of bytes; one that would take
+            more is not begun, and its status is `out_of_memory`. None: half of what is free on the device.
 
     Returns:
         A `Score`. What goes wrong in the network is its status with the reason, never an exception: `unsupported` (the
@@ -74,8 +79,8 @@ def score(
     ('ok', 'unsupported')
     """
     chosen = get(proxy, {**_weights(initialise), **(settings or {})})
-    found = scores(model, batch, [chosen], seed=seed, repeats=repeats, loss=loss, device=device, outputs=outputs)
-    return found[chosen.full_name]
+    how: dict[str, Any] = {"loss": loss, "device": device, "outputs": outputs, "memory": memory}
+    return scores(model, batch, [chosen], seed=seed, repeats=repeats, **how)[chosen.full_name]
 
 
 def scores(
@@ -90,10 +95,12 @@ def scores(
     device: torch.device | str | None = None,
     initialise: str | None = None,
     outputs: Outputs | None = None,
+    memory: str | float | None = None,
 ) -> dict[str, Score]:
     """Several proxies of one network; what they have in common is computed once.
 
-    `proxies` are names, wildcards (`grad*`), "all", or `Proxy` objects; `settings` go by proxy name. The time of a look that
+    `proxies` are names, wildcards (`grad*`), "all" (those that take a few runs), "every" (the expensive ones too: `foresee
+    proxies` says which), or `Proxy` objects; `settings` go by proxy name. The time of a look that
     several proxies share is in the `seconds` of the first that asks for it. `peak_bytes` is measured on CUDA devices, and 0
     on others. The other arguments are those of `score`; a proxy's own setting `initialise` comes before the argument.
 
@@ -104,6 +111,8 @@ def scores(
     chosen = chosen_proxies(proxies, settings or {}, initialise)
     if repeats < 1:
         raise InputError(f"repeats {repeats}: at least 1 is needed")
+    if memory is not None:
+        memory = parse_bytes(memory)
     handed = read(batch, map(wants, chosen), seed)
     groups: dict[int, list[Proxy]] = {}  # proxies that look at the same batches share their looks
     for one in chosen:
@@ -120,7 +129,7 @@ def scores(
         ]
     for repeat in range(repeats):  # repeats outside: proxies share what one draw costs
         for tally, probe in tallies:
-            tally.add(probe, repeat)
+            tally.add(probe, repeat, memory)
     found = {tally.proxy.full_name: tally.score() for tally, _ in tallies}
     return {one.full_name: found[one.full_name] for one in chosen}
 
@@ -178,13 +187,13 @@ class _Tally:
         self._values: list[float] = []
         self._notes: list[Mapping[str, float]] = []
 
-    def add(self, probe: Probe, repeat: int) -> None:
-        """One more value, unless it failed before or there is nothing random in it."""
+    def add(self, probe: Probe, repeat: int, memory: float | None) -> None:
+        """One more value, unless it failed before, there is nothing random in it, or no room for it."""
         if self._over:
             return
         with _Meter(probe.device) as meter:
             probe.draws, probe.notes, probe.coverages = Draws(probe.seed, repeat=repeat), {}, []
-            outcome = _covered(_attempt(lambda: _finite(float(self.proxy(probe)))), probe)
+            outcome = _covered(_attempt(lambda: self._value(probe, memory)), probe)
         self._found = replace(
             self._found,
             status=outcome.status,
@@ -197,6 +206,11 @@ class _Tally:
             self._values.append(outcome.value)
             self._notes.append(probe.notes)
 
+    def _value(self, probe: Probe, memory: float | None) -> float:
+        if not self._values:
+            self.proxy.check_room(probe, memory)
+        return _finite(float(self.proxy(probe)))
+
     def score(self) -> Score:
         """Their mean and spread, or the status."""
         if not self._found.ok:
@@ -208,8 +222,10 @@ class _Tally:
 
 
 def _covered(outcome: _Outcome, probe: Probe) -> _Outcome:
-    """The outcome, unless most of the network was out of sight; a share below 1 is a part of the score."""
+    """The outcome, unless most of the network was out of sight, which is said; a share below 1 is a part of the score."""
     least = min(probe.coverages, key=lambda one: one.share, default=Coverage())
+    if outcome.status == "unsupported" and probe.scripted and SCRIPTED not in outcome.reason:
+        return replace(outcome, reason=f"{outcome.reason} ({SCRIPTED})")
     if outcome.status != "ok" or least.share == 1:
         return outcome
     if least.share < LEAST:

@@ -66,6 +66,7 @@ def rank(
     device: torch.device | str | None = None,
     initialise: str | None = None,
     outputs: Outputs | None = None,
+    memory: str | float | None = None,
     by: str = "mean_rank",
 ) -> Ranking:
     """Compare networks on the same batch and under the same draws; order them by their ranks over the proxies.
@@ -84,10 +85,8 @@ def rank(
     named = _named(models)
     chosen = chosen_proxies(proxies, settings or {}, initialise)
     handed = read(batch, map(wants, chosen), seed)  # once, so that all look at the same
-    found = {
-        name: scores(model, handed, chosen, seed=seed, repeats=repeats, loss=loss, device=device, outputs=outputs)
-        for name, model in named.items()
-    }
+    how: dict[str, Any] = {"loss": loss, "device": device, "outputs": outputs, "memory": memory}
+    found = {name: scores(model, handed, chosen, seed=seed, repeats=repeats, **how) for name, model in named.items()}
     table = torch.tensor([[one.merit for one in own.values()] for own in found.values()], dtype=torch.float64)
     proxy_names = [one.full_name for one in chosen]
     both = zip(named, together.places(table).tolist(), strict=True)

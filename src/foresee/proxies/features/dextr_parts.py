@@ -21,7 +21,7 @@ _CIRCLE = {"radius": 1.0, "angle": 0.0, "coordinates": 10}
 
 @proxy(
     "inverse_conditions",
-    needs=Needs(looks=("sample.features",)),
+    needs=Needs(looks=("sample.features",), held=24.0),
     paper=_PAPER,
     equation="Eq. 8, first part",
     cost="1 forward run of one sample, and one spectrum per layer",
@@ -48,7 +48,7 @@ def inverse_conditions(probe: Probe, *, every_module: bool = False, whole_batch:
 
 @proxy(
     "curvature",
-    needs=Needs(),
+    needs=Needs(held=24.0),
     paper=_PAPER,
     equation="Eq. 8, second part",
     cost="3 forward runs of one sample",
