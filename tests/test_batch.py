@@ -8,7 +8,7 @@ import re
 import pytest
 import torch
 
-from foresee.batch import Batch, alike, as_batches, call, parts_of
+from foresee.batch import Batch, alike, call, parts_of
 from foresee.errors import DataError, InputError
 
 X, C = torch.arange(6.0).view(3, 2), torch.arange(3)
@@ -140,28 +140,3 @@ def test_named_batches_travel_between_processes():
     again = pickle.loads(pickle.dumps(Batch({"x": X, "c": C}, C)))
     assert again.names == ("c", "x")
     assert torch.equal(again.inputs["x"], X)
-
-
-def test_what_may_be_handed_over():
-    named, positional = {"x": X, "c": C}, (X, C)
-    labels = torch.zeros(3)
-    [batch] = as_batches((named, labels))
-    assert (batch.names, batch.labels is labels) == (("c", "x"), True)
-    [batch] = as_batches((positional, labels))
-    assert (batch.names, len(batch.parts)) == (None, 2)
-    [batch] = as_batches(positional)  # a pair of tensors is inputs and labels, as ever
-    assert batch.labels is C
-    assert len(as_batches([(named, labels), Batch(X), X])) == 3
-    [batch] = as_batches(Batch(named))
-    assert batch.labels is None
-
-
-@pytest.mark.parametrize("given", ["images", [], {}, 5, (X, C, X), ((), X), (([X]), X), (X, "labels"), ("x", X)])
-def test_what_may_not(given):
-    with pytest.raises(InputError, match="expected a tensor"):
-        as_batches(given)
-
-
-def test_a_mapping_alone_says_what_to_write():
-    with pytest.raises(InputError, match=r"batch of type dict: .*write \(mapping, labels\), or Batch\(mapping\)"):
-        as_batches({"x": X, "c": C})

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -39,7 +39,8 @@ class Batch:
         for part in self.parts:
             _check_tensor(part, "inputs")
         if self.labels is not None:
-            _check_tensor(self.labels, "labels")
+            with torch._C.DisableTorchFunctionSubclass():  # of labels only the kind is asked, not the tensor itself
+                _check_tensor(self.labels, "labels")
         sizes = {len(part) for part in self.parts}
         if len(sizes) != 1 or 0 in sizes:
             raise DataError(f"batch: inputs of {sorted(sizes)} samples; every part needs the same number, at least one")
@@ -107,35 +108,6 @@ def alike(inputs: Inputs, parts: Iterable[Tensor]) -> Inputs:
 def call(network: Callable[..., Any], inputs: Inputs) -> Any:
     """What a network answers to these inputs: a tuple is several arguments, a mapping named ones."""
     return network(**inputs) if isinstance(inputs, Mapping) else network(*parts_of(inputs))
-
-
-def as_batches(given: Any) -> list[Batch]:
-    """What a user may hand over, as batches: a tensor, `(inputs, labels)`, a `Batch`, or a list of these.
-
-    The inputs of a pair may be one tensor, a tuple of tensors, or a mapping of names to tensors. A mapping alone is
-    refused, since nothing says whether one of its entries is the labels.
-
-    >>> [len(b) for b in as_batches([torch.zeros(2, 3), (torch.zeros(4, 3), torch.zeros(4).long())])]
-    [2, 4]
-    """
-    if isinstance(given, Batch):
-        return [given]
-    if isinstance(given, Tensor):
-        return [Batch(given)]
-    if isinstance(given, tuple) and len(given) == 2 and isinstance(given[1], Tensor):
-        inputs, labels = given
-        if isinstance(inputs, Tensor | Mapping) or _all_tensors(inputs):
-            return [Batch(inputs, labels)]
-    if isinstance(given, Sequence) and not isinstance(given, str | tuple) and given:
-        return [batch for part in given for batch in as_batches(part)]
-    hint = ": write (mapping, labels), or Batch(mapping) where there are none" if isinstance(given, Mapping) else ""
-    raise InputError(
-        f"batch of type {type(given).__name__}: expected a tensor, (inputs, labels), a Batch, or a list of these{hint}"
-    )
-
-
-def _all_tensors(given: Any) -> bool:
-    return isinstance(given, tuple) and bool(given) and all(isinstance(part, Tensor) for part in given)
 
 
 def _check_kinds(inputs: Inputs) -> None:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import math
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 import torch
 
@@ -16,6 +19,36 @@ def usable(device: torch.device | str) -> torch.device:
         return torch.empty(0, device=device).device
     except (RuntimeError, AssertionError) as error:
         raise InputError(f"device {str(device)!r} cannot be used here: {str(error).splitlines()[0]}") from error
+
+
+def free_bytes(device: torch.device | str) -> float:
+    """Memory that is free on a device; infinite where nobody can say.
+
+    >>> 0 < free_bytes("cpu")
+    True
+    """
+    there = torch.device(device)
+    if there.type == "cuda":
+        return (
+            torch.cuda.mem_get_info(there)[0] + torch.cuda.memory_reserved(there) - torch.cuda.memory_allocated(there)
+        )
+    if there.type != "cpu":
+        return math.inf
+    machine = re.search(r"^MemAvailable:\s+(\d+) kB", _text("/proc/meminfo"), re.MULTILINE)
+    free = int(machine[1]) * 1024.0 if machine else math.inf
+    # A container may allow less than the machine has; what it keeps of files is given up when asked for.
+    most, used = (_text(f"/sys/fs/cgroup/memory.{name}").strip() for name in ("max", "current"))
+    files = re.search(r"^file (\d+)", _text("/sys/fs/cgroup/memory.stat"), re.MULTILINE)
+    if most.isdigit() and used.isdigit():
+        free = min(free, max(0.0, float(most) - float(used) + (float(files[1]) if files else 0.0)))
+    return free
+
+
+def _text(path: str) -> str:
+    try:
+        return Path(path).read_text()
+    except OSError:  # another system
+        return ""
 
 
 @contextmanager

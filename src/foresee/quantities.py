@@ -37,6 +37,37 @@ def parse_duration(text: str) -> float:
     return value
 
 
+def parse_bytes(given: str | float) -> float:
+    """`8GiB`, `512MB`, `1.5 TiB` or a number of bytes.
+
+    >>> parse_bytes("8GiB") == 8 * 2**30, parse_bytes("512MB"), parse_bytes(1e6)
+    (True, 512000000.0, 1000000.0)
+    """
+    match = re.fullmatch(r"\s*([0-9]+\.?[0-9]*(?:[eE][+-]?[0-9]+)?)\s*(?:([kKmMgGtT])(i?))?[bB]?\s*", str(given))
+    plain = isinstance(given, int | float) and not isinstance(given, bool) and given > 0
+    value = float(given) if plain else math.nan
+    if match and not plain:
+        value = float(match[1]) * (1024 if match[3] else 1000) ** (" kmgt".index((match[2] or " ").lower()))
+    if not value > 0:
+        raise InputError(f"memory {shown(given)}: expected a number of bytes such as 8GiB or 512MB")
+    return value
+
+
+def format_bytes(value: float, digits: int = 3) -> str:
+    """Bytes for people, in powers of 1024, rounded up in the last digit.
+
+    >>> format_bytes(24.2 * 2**30), format_bytes(3000), format_bytes(10 * 2**20 + 1, digits=2), format_bytes(math.inf)
+    ('24.2 GiB', '2.93 KiB', '11 MiB', 'any number of bytes')
+    """
+    if not math.isfinite(value):
+        return "any number of bytes"
+    for power, unit in ((4, "TiB"), (3, "GiB"), (2, "MiB"), (1, "KiB")):
+        if value >= 1024**power:
+            step = 10.0 ** (math.floor(math.log10(value / 1024**power)) + 1 - digits)
+            return f"{float(f'{math.ceil(value / 1024**power / step - 1e-9) * step:.{digits}g}'):g} {unit}"
+    return f"{math.ceil(value)} bytes"
+
+
 def format_quantity(value: float) -> str:
     """A count for people: three significant digits and a unit.
 

@@ -287,8 +287,14 @@ def test_unknown_names_list_the_nearest(images):
 
 
 # -- many at once -------------------------------------------------------------------------------------------------------
+#: those that need a run for each sample, or dozens of batches
+EXPENSIVE = {"hnas", "knas", "m_grasp", "m_knas", "m_trace", "nasi_sum", "ntk_cond", "ntk_trace"}
+
+
 def test_names_of():
-    assert names_of("all") == proxies.names()
+    assert names_of("every") == names_of("*") == proxies.names()
+    assert set(names_of("every")) - set(names_of("all")) == EXPENSIVE
+    assert names_of(["ntk_trace", "all"])[:2] == ["ntk_trace", "az_complexity"]
     assert names_of(["grad-norm", "sni*", "snip", "mac?"]) == ["grad_norm", "snip", "macs"]
     assert names_of(["dextr:reference"]) == ["dextr:reference"]
     with pytest.raises(UnknownNameError):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+import torch
 from torch import Tensor, nn
 from torch.nn.modules.conv import _ConvNd
 
@@ -54,6 +55,11 @@ def matrices(network: nn.Module) -> dict[str, Tensor]:
 
 def weights_of(module: nn.Module) -> list[Tensor | None]:
     """Weights of a module itself, if it is a layer; None for one that is computed (parametrised)."""
+    if isinstance(module, torch.jit.ScriptModule):  # it remembers what it was by name only
+        table = getattr(module, "original_name", "") in ("Embedding", "EmbeddingBag")
+        return [
+            p for name, p in module.named_parameters(recurse=False) if "weight" in name and _is_matrix(p) and not table
+        ]
     own = module._parameters  # asking the module would compute a weight that is parametrised
     if isinstance(module, nn.Linear | _ConvNd):
         return [own.get("weight")]

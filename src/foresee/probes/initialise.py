@@ -78,7 +78,8 @@ def initialised(network: nn.Module, scheme: str, draws: Draws) -> Iterator[None]
 
 def _fresh(network: nn.Module, scheme: str, draws: Draws) -> list[tuple[Tensor, Tensor]]:
     """Each tensor that changes, with its new values."""
-    names = {id(parameter): name for name, parameter in network.named_parameters()}
+    # A compiled network is drawn as the one it was made from: torch.compile puts a step of its own into the names.
+    names = {id(parameter): name.replace("_orig_mod.", "") for name, parameter in network.named_parameters()}
     fresh: dict[int, tuple[Tensor, Tensor]] = {}
 
     def put(tensor: Tensor | None, values: float | Tensor) -> None:
@@ -88,6 +89,8 @@ def _fresh(network: nn.Module, scheme: str, draws: Draws) -> list[tuple[Tensor, 
             )
 
     for place, module in network.named_modules():
+        if isinstance(module, torch.jit.ScriptModule):
+            raise UnsupportedError('weights inside TorchScript are not drawn anew: initialise="default" takes its own')
         for weight, fan_in, fan_out in _weights(module):
             if weight is None or id(weight) not in names:
                 raise UnsupportedError(f"a weight of {place} is computed (parametrised): it cannot be drawn anew")

@@ -14,12 +14,15 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, ClassVar, Generic, Literal, TypeVar
 
+import torch
 from torch import Tensor, nn
 
-from foresee.errors import UnknownNameError
+from foresee.errors import UnknownNameError, UnsupportedError
 from foresee.probes.coverage import Coverage
 
 R = TypeVar("R")
+#: why a look at modules sees nothing of TorchScript
+SCRIPTED = "the layers of a TorchScript module run without their hooks: score the module that it was made from"
 #: what a pass can differentiate: nothing, the loss, the sum of the outputs, a random projection of the outputs
 Root = Literal["", "loss", "outputs", "projection"]
 
@@ -172,6 +175,8 @@ def watching(network: nn.Module, watchers: Sequence[Watcher[Any]]) -> Iterator[N
         interested = [watcher for watcher in watchers if watcher.selects(call)]
         early = [watcher.before for watcher in interested if type(watcher).before is not Watcher.before]
         late = [watcher.after for watcher in interested if type(watcher).after is not Watcher.after]
+        if (early or late) and isinstance(module, torch.jit.ScriptModule):
+            raise UnsupportedError(SCRIPTED)
         if early:
             handles.append(module.register_forward_pre_hook(_before(call, early), with_kwargs=True))
         if late:

@@ -182,7 +182,12 @@ class Pass:
 
         probe = self.probe
         return Subject(
-            probe.network, self._batch[self._part], loss=loss, seed=probe.seed, create_graph=probe.create_graph
+            probe.network,
+            self._batch[self._part],
+            loss=loss,
+            seed=probe.seed,
+            create_graph=probe.create_graph,
+            outputs=probe.given_outputs,
         )
 
     # -- the run --------------------------------------------------------------------------------------------------------

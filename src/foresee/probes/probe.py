@@ -23,12 +23,13 @@ from torch import Tensor, nn
 
 from foresee.batch import alike
 from foresee.counting import count_macs, count_params
-from foresee.errors import UnsupportedError
+from foresee.errors import InputError, UnsupportedError
 from foresee.probes.draws import Draws
 from foresee.probes.initialise import initialised
 from foresee.probes.jets import taylor
 from foresee.probes.looks import Declared, Watcher
 from foresee.probes.losses import Loss
+from foresee.probes.outputs import Outputs
 from foresee.probes.passes import Pass
 from foresee.probes.splitting import out_of_memory
 from foresee.probes.state import untouched
@@ -42,7 +43,7 @@ class Probe(Subject):
 
     Args:
         network: any module; inputs are passed as the batch holds them, in order or by name.
-        batches: a tensor, `(inputs, labels)`, a `Batch`, or a list of these; moved to the network's device and type.
+        batches: what `foresee.handed.as_batches` takes; moved to the network's device and type.
         loss: None (chosen from labels and outputs), "cross_entropy", "bce", "mse", or a function of (outputs, labels).
         seed: decides every draw.
         looks: looks to take along, as declared by `Needs.looks`; `he:batch.patterns` is for weights that `he` draws.
@@ -50,6 +51,8 @@ class Probe(Subject):
         create_graph: looks come with their graph, so that a formula on them can be differentiated by whatever the network
             was mixed with. Everything is in the network's own type then, with the network's own weights, and the graphs are
             held as long as the probe is.
+        outputs: which of the network's outputs counts: a function of what it returns, a key, an attribute or a place; None:
+            the logits (see `foresee.probes.outputs`).
 
     >>> net = nn.Sequential(nn.Conv2d(3, 4, 3), nn.ReLU(), nn.Flatten(), nn.Linear(4 * 36, 10))
     >>> probe = Probe(net, (torch.randn(2, 3, 8, 8), torch.tensor([1, 7])), seed=1)
@@ -69,8 +72,11 @@ class Probe(Subject):
         looks: Iterable[str | Declared] = (),
         draws: Draws | None = None,
         create_graph: bool = False,
+        outputs: Outputs | None = None,
     ) -> None:
-        super().__init__(network, batches, loss=loss, seed=seed, draws=draws, create_graph=create_graph)
+        super().__init__(
+            network, batches, loss=loss, seed=seed, draws=draws, create_graph=create_graph, outputs=outputs
+        )
         #: numbers that a proxy made its value from, by name
         self.notes: dict[str, float] = {}
         self._declared = [Declared.read(look) if isinstance(look, str) else look for look in looks]
@@ -94,10 +100,21 @@ class Probe(Subject):
             other = self._initialised.get(scheme)
             if other is None or other.draws.repeat != self.draws.repeat:
                 own = [replace(one, scheme="") for one in self._declared if one.scheme == scheme]
-                other = Probe(self.network, self.data, loss=self.given_loss, seed=self.seed, looks=own)
+                other = self._another(self.data, looks=own)
                 self._initialised[scheme] = other
             other.draws, other.notes, other.remarks = self.draws, self.notes, self.remarks
             yield other
+
+    def first(self, samples: int) -> Probe:
+        """A probe of the first so many samples of the first batch, with the same draws."""
+        if samples < 1:
+            raise InputError(f"a batch of {samples} samples was asked for: at least 1 is needed")
+        if samples > len(self.data[0]):
+            raise UnsupportedError(f"{samples} samples are needed, and the batch at hand has {len(self.data[0])}")
+        return self._another(self.data[0].first(samples), draws=self.draws)
+
+    def _another(self, data: Any, **more: Any) -> Probe:
+        return Probe(self.network, data, loss=self.given_loss, seed=self.seed, outputs=self.given_outputs, **more)
 
     # -- passes ---------------------------------------------------------------------------------------------------------
     @cached_property
@@ -160,7 +177,9 @@ class Probe(Subject):
         """Outputs along an input curve with this point, velocity and acceleration: theirs, each (samples, ...), float64."""
 
         def look(network: nn.Module, dtype: torch.dtype) -> tuple[Tensor, Tensor, Tensor]:
-            value, first, second = taylor(network, *self.moved((point, velocity, acceleration), dtype))
+            value, first, second = taylor(
+                network, *self.moved((point, velocity, acceleration), dtype), select=self.select
+            )
             return value.double(), first.double(), second.double()
 
         return self.exactly(look)

@@ -13,8 +13,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn.modules.batchnorm import _BatchNorm
 
-from foresee.batch import as_batches
 from foresee.counting import stored_bytes
+from foresee.handed import as_batches
 
 #: looks that the parts of a batch add up to, or line up to
 MEANS, LISTS = ("loss", "gradients"), ("outputs", "jacobian")
@@ -63,8 +63,19 @@ def predicted_bytes(network: nn.Module, batch: Any) -> int:
     return gradients + max(stored_bytes(network, one.inputs) for one in as_batches(batch))
 
 
+#: what allocators say, of CPUs (Linux, Windows, C++) and of devices
+_NO_MEMORY = (
+    "can't allocate memory",
+    "DefaultCPUAllocator",
+    "not enough memory",
+    "bad_alloc",
+    "out of memory",
+    "ALLOC_FAILED",
+)
+
+
 def out_of_memory(error: BaseException) -> bool:
     """Whether an exception says that memory ran out, on any device."""
     return isinstance(error, torch.OutOfMemoryError | MemoryError) or (
-        isinstance(error, RuntimeError) and "can't allocate memory" in str(error)
+        isinstance(error, RuntimeError) and any(words in str(error) for words in _NO_MEMORY)
     )

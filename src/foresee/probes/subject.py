@@ -16,13 +16,14 @@ import torch
 from torch import Tensor, nn
 from torch.nn.parameter import is_lazy
 
-from foresee.batch import Batch, as_batches
+from foresee.batch import Batch
 from foresee.errors import UnsupportedError
+from foresee.handed import as_batches
 from foresee.probes.belongings import modules_of
 from foresee.probes.coverage import Coverage, Remark, layered, weights_of
 from foresee.probes.draws import Draws
 from foresee.probes.losses import Loss, choose
-from foresee.probes.outputs import logits_of
+from foresee.probes.outputs import Outputs, selecting
 from foresee.probes.splitting import out_of_memory
 from foresee.probes.state import converted, copy_buffers, double, uncompiled, untouched, use_batch_statistics
 
@@ -42,9 +43,11 @@ class Subject:
         seed: int = 0,
         draws: Draws | None = None,
         create_graph: bool = False,
+        outputs: Outputs | None = None,
     ) -> None:
         self.network, self.seed, self.given_loss, self.create_graph = network, seed, loss, create_graph
-        self.data: list[Batch] = as_batches(batches)
+        self.given_outputs, self.select = outputs, selecting(outputs)
+        self.data: list[Batch] = as_batches(batches, seed=seed)
         modules = modules_of(network)
         weights = [one for module in modules for one in module._parameters.values() if one is not None]
         buffers = [one for module in modules for one in module._buffers.values() if one is not None]
@@ -66,6 +69,11 @@ class Subject:
         """The network's own floating type."""
         tensors = chain(_tensors(self.network), self.data[0].parts)
         return next((t.dtype for t in tensors if t.is_floating_point()), torch.get_default_dtype())
+
+    @cached_property
+    def scripted(self) -> bool:
+        """Whether some of the network is TorchScript, whose layers run without their hooks."""
+        return any(isinstance(module, torch.jit.ScriptModule) for module in self.network.modules())
 
     @property
     def weights(self) -> dict[str, Tensor]:
@@ -117,8 +125,8 @@ class Subject:
         return batch.labels[part].detach().to(self.device, copy=True)
 
     def answer(self, network: Callable[..., Any], parts: Iterable[Tensor]) -> Tensor:
-        """Outputs (logits) of the network for these inputs, handed over as the batch does: in order, or by their names."""
-        outputs = logits_of(self.data[0].call(network, parts))
+        """The outputs that count (logits) for these inputs, handed over as the batch does: in order, or by their names."""
+        outputs = self.select(self.data[0].call(network, parts))
         if outputs.is_complex():
             raise UnsupportedError("the outputs are complex numbers: there are looks at real ones only")
         if outputs.is_meta:
@@ -139,6 +147,8 @@ class Subject:
         with ExitStack() as stack:
             stack.enter_context(torch.inference_mode(False))
             stack.enter_context(uncompiled())
+            if self.scripted:  # after a few runs TorchScript would hide its operations in one
+                stack.enter_context(torch.jit.optimized_execution(False))  # type: ignore[attr-defined, no-untyped-call]
             stack.enter_context(untouched(self.network, self.seed, values=convert is None))
             use_batch_statistics(self.network)
             if self.create_graph:

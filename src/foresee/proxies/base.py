@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 from foresee.errors import InputError, UnknownNameError
 from foresee.probes.initialise import check as check_initialisation
 from foresee.probes.looks import Declared
+from foresee.probes.memory import bytes_allowed, refuse, stored_at_most, stored_by
 from foresee.registry import Registry, tidy
 
 if TYPE_CHECKING:
@@ -86,6 +87,12 @@ class Score:
         return f"{self.proxy} = {self.value:.6g}" + (f" ({self.reason})" if self.reason else "")
 
 
+#: bytes that are there without asking
+_SMALL = 2**28
+#: runs that a proxy of "all" may take
+_FEW = 8
+
+
 @dataclass(frozen=True)
 class Needs:
     """What a proxy asks for, so that its cost is known before it is spent.
@@ -94,6 +101,11 @@ class Needs:
     that the formula reads by default, as `pass.look` ("sample.features", "batch.gradients", "batches.gradients"): proxies of
     one call that read the same pass share it. A setting that the look has under the same name as the proxy is that of the
     proxy. A look that is not declared is still there for the asking, in one more pass.
+
+    `each` says what a backward run is for: each batch, each "sample" or each "output" of each sample. One that needs more
+    than a few runs is `expensive`: it is in "every", not in "all". `held` is the memory it takes at most: so many times what
+    a forward run of its samples stores for a backward run (`foresee.probes.memory`), or a function of the probe and the
+    settings that gives bytes.
     """
 
     labels: bool = False
@@ -102,6 +114,13 @@ class Needs:
     batches: int = 1
     batch: int = 1
     looks: tuple[str, ...] = ()
+    each: Literal["batch", "sample", "output"] = "batch"
+    held: float | Callable[[Probe, Mapping[str, Any]], float] = 2.0
+
+    @property
+    def expensive(self) -> bool:
+        """Whether it takes more than a few runs, so that it has to be asked for."""
+        return self.each != "batch" or self.batches > _FEW
 
     def __str__(self) -> str:
         if not self.data:
@@ -158,6 +177,34 @@ class Proxy:
         """The formula as LaTeX, which the docstring holds in a paragraph of its own between two `$$`; "" without one."""
         found = _LATEX.search(inspect.getdoc(self.formula) or "")
         return found[1] if found else ""
+
+    def check_room(self, probe: Probe, memory: str | float | None) -> None:
+        """Raise `NoRoomError` where the value would take more memory than that; None: half of what is free."""
+        held = self.needs.held
+        if memory == math.inf or held == 0:
+            return
+        if not callable(held):
+            quick = held * stored_at_most(probe, self._samples(probe))
+            if quick <= (_SMALL if memory is None else bytes_allowed(memory, probe.device)):
+                return
+        allowed = bytes_allowed(memory, probe.device)
+        if callable(held) or quick > allowed:
+            refuse(self.predicted_bytes(probe), allowed)
+
+    def predicted_bytes(self, probe: Probe) -> float:
+        """What the value will take at most, beside the network and the batch; known before it is computed."""
+        if callable(self.needs.held):
+            return self.needs.held(probe, self.settings)
+        return self.needs.held * stored_by(probe, self._samples(probe))
+
+    def _samples(self, probe: Probe) -> int:
+        """How many it looks at together."""
+        largest, batches = max(map(len, probe.data)), self.needs.batches
+        if batches > len(probe.data):  # the first batch is split
+            return max(1, len(probe.data[0]) // batches)
+        if self.needs.batch == 1 and not self.settings.get("whole_batch", False):
+            return 1
+        return largest
 
     def with_settings(self, settings: Mapping[str, Any]) -> Proxy:
         """The same proxy with other settings; an unknown one is named."""
@@ -234,14 +281,19 @@ def get(reference: str | Proxy, settings: Mapping[str, Any] | None = None) -> Pr
 
 
 def names_of(wanted: str | Iterable[str]) -> list[str]:
-    """Names, wildcards and "all" as names, in order, each once; a variant stays as written (`dextr:reference`).
+    """Names, wildcards, "all" and "every" as names, in order, each once; a variant stays as written (`dextr:reference`).
+
+    "all" are those that take a few runs of the network, "every" (or `*`) the expensive ones too; see `Needs`.
 
     >>> names_of(["params", "grad_*", "dextr:reference"])
     ['params', 'grad_norm', 'dextr:reference']
     """
     names: list[str] = []
     for name in [wanted] if isinstance(wanted, str) else wanted:
-        pattern = "*" if name == "all" else tidy(name)
+        if name == "all":
+            names += [one for one in proxies.names() if not proxies[one].needs.expensive]
+            continue
+        pattern = "*" if name == "every" else tidy(name)
         if not any(sign in pattern for sign in "*?["):
             names.append(get(pattern).full_name)
             continue

@@ -11,7 +11,7 @@ from foresee.probes.probe import Probe
 from foresee.proxies.base import Needs, proxy
 from foresee.seeds import derive
 
-_NOTHING = Needs(data=False, batch=1)
+_NOTHING = Needs(data=False, batch=1, held=0)
 
 
 @proxy("params", needs=_NOTHING, paper="baseline", cost="nothing")

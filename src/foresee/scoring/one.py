@@ -10,19 +10,23 @@ import time
 import traceback
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import torch
 from torch import nn
 
-from foresee.batch import as_batches
 from foresee.devices import usable
 from foresee.errors import DataError, InputError, UnknownNameError, UnsupportedError
+from foresee.handed import read
 from foresee.probes.coverage import LEAST, NEARLY_ALL, Coverage
 from foresee.probes.draws import Draws
+from foresee.probes.looks import SCRIPTED
 from foresee.probes.losses import Loss
+from foresee.probes.outputs import Outputs
 from foresee.probes.probe import Probe, out_of_memory
 from foresee.proxies.base import Proxy, RankDeficientError, Score, Status, get, names_of
+from foresee.quantities import parse_bytes
 from foresee.registry import tidy
 from foresee.seeds import derive, random_states_kept
 
@@ -41,12 +45,17 @@ def score(
     loss: Loss | str | None = None,
     device: torch.device | str | None = None,
     initialise: str | None = None,
+    outputs: Outputs | None = None,
+    memory: str | float | None = None,
 ) -> Score:
     """One number for one network, without training it.
 
     Args:
         model: any module (left exactly as found), or a function that makes one (its weights come from the seed then).
-        batch: a tensor, `(inputs, labels)`, a `Batch`, or a list of these for proxies that want several.
+        batch: a tensor or array, `(inputs, labels)`, a mapping of named inputs (an entry `labels` is the labels), a
+            `DataLoader` (its first batches, as many as the proxy asks for), a `Dataset` (samples drawn by the seed, as many
+            as the proxy asks for), a `Batch`, or a list of these for proxies that want several; see
+            `foresee.handed.as_batches`.
         proxy: a name, `name:variant`, or a `Proxy`.
         seed: decides every draw; the same for all networks that are to be compared.
         repeats: draws to average over; the score's `spread` is their standard deviation.
@@ -55,6 +64,10 @@ def score(
         device: where to run; a network that is elsewhere is copied. None: where the network is.
         initialise: the weights to look at: "default" (the network's own), "lecun", "xavier", "he" or "normal", drawn from the
             seed. None: what the proxy wants, mostly the network's own.
+        outputs: which output of the network counts, where it returns several: a function (`lambda out: out.logits`), a key or
+            attribute, or a place in a tuple. None: the logits, found as in `foresee.probes.outputs`.
+        memory: what the proxy may take beside the network and the batch, "8GiB" or a number of bytes; one that would take
+            more is not begun, and its status is `out_of_memory`. None: half of what is free on the device.
 
     Returns:
         A `Score`. What goes wrong in the network is its status with the reason, never an exception: `unsupported` (the
@@ -66,7 +79,8 @@ def score(
     ('ok', 'unsupported')
     """
     chosen = get(proxy, {**_weights(initialise), **(settings or {})})
-    return scores(model, batch, [chosen], seed=seed, repeats=repeats, loss=loss, device=device)[chosen.full_name]
+    how: dict[str, Any] = {"loss": loss, "device": device, "outputs": outputs, "memory": memory}
+    return scores(model, batch, [chosen], seed=seed, repeats=repeats, **how)[chosen.full_name]
 
 
 def scores(
@@ -80,10 +94,13 @@ def scores(
     loss: Loss | str | None = None,
     device: torch.device | str | None = None,
     initialise: str | None = None,
+    outputs: Outputs | None = None,
+    memory: str | float | None = None,
 ) -> dict[str, Score]:
     """Several proxies of one network; what they have in common is computed once.
 
-    `proxies` are names, wildcards (`grad*`), "all", or `Proxy` objects; `settings` go by proxy name. The time of a look that
+    `proxies` are names, wildcards (`grad*`), "all" (those that take a few runs), "every" (the expensive ones too: `foresee
+    proxies` says which), or `Proxy` objects; `settings` go by proxy name. The time of a look that
     several proxies share is in the `seconds` of the first that asks for it. `peak_bytes` is measured on CUDA devices, and 0
     on others. The other arguments are those of `score`; a proxy's own setting `initialise` comes before the argument.
 
@@ -94,15 +111,32 @@ def scores(
     chosen = chosen_proxies(proxies, settings or {}, initialise)
     if repeats < 1:
         raise InputError(f"repeats {repeats}: at least 1 is needed")
-    batches = as_batches(batch)
-    looks = [look for one in chosen for look in one.looks]
-    made = _attempt(lambda: Probe(_network(model, seed, device), batches, loss=loss, seed=seed, looks=looks))
-    blank = Score("", None, made.status, made.reason, seed=seed, repeats=repeats)
-    tallies = [_Tally(one, replace(blank, proxy=one.full_name, direction=one.direction)) for one in chosen]
+    if memory is not None:
+        memory = parse_bytes(memory)
+    handed = read(batch, map(wants, chosen), seed)
+    groups: dict[int, list[Proxy]] = {}  # proxies that look at the same batches share their looks
+    for one in chosen:
+        groups.setdefault(id(handed.wanted(*wants(one))), []).append(one)
+    network = _attempt(lambda: _network(model, seed, device))
+    tallies: list[tuple[_Tally, Any]] = []
+    for group in groups.values():
+        batches, looks = handed.wanted(*wants(group[0])), [look for one in group for look in one.looks]
+        make = partial(Probe, network.value, batches, loss=loss, seed=seed, looks=looks, outputs=outputs)
+        made = _attempt(make) if network.status == "ok" else network
+        blank = Score("", None, made.status, made.reason, seed=seed, repeats=repeats)
+        tallies += [
+            (_Tally(one, replace(blank, proxy=one.full_name, direction=one.direction)), made.value) for one in group
+        ]
     for repeat in range(repeats):  # repeats outside: proxies share what one draw costs
-        for tally in tallies:
-            tally.add(made.value, repeat)
-    return {tally.proxy.full_name: tally.score() for tally in tallies}
+        for tally, probe in tallies:
+            tally.add(probe, repeat, memory)
+    found = {tally.proxy.full_name: tally.score() for tally, _ in tallies}
+    return {one.full_name: found[one.full_name] for one in chosen}
+
+
+def wants(proxy: Proxy) -> tuple[int, int]:
+    """How many batches of how many samples a proxy looks at, where there are as many as one likes."""
+    return proxy.needs.batches, proxy.needs.batch
 
 
 # -- one proxy ----------------------------------------------------------------------------------------------------------
@@ -155,13 +189,13 @@ class _Tally:
         self._values: list[float] = []
         self._notes: list[Mapping[str, float]] = []
 
-    def add(self, probe: Probe, repeat: int) -> None:
-        """One more value, unless it failed before or there is nothing random in it."""
+    def add(self, probe: Probe, repeat: int, memory: float | None) -> None:
+        """One more value, unless it failed before, there is nothing random in it, or no room for it."""
         if self._over:
             return
         with _Meter(probe.device) as meter:
             probe.draws, probe.notes, probe.remarks = Draws(probe.seed, repeat=repeat), {}, set()
-            outcome = _covered(_attempt(lambda: _finite(float(self.proxy(probe)))), probe)
+            outcome = _covered(_attempt(lambda: self._value(probe, memory)), probe)
         self._found = replace(
             self._found,
             status=outcome.status,
@@ -173,6 +207,11 @@ class _Tally:
         if outcome.status == "ok":
             self._values.append(outcome.value)
             self._notes.append(probe.notes)
+
+    def _value(self, probe: Probe, memory: float | None) -> float:
+        if not self._values:
+            self.proxy.check_room(probe, memory)
+        return _finite(float(self.proxy(probe)))
 
     def score(self) -> Score:
         """Their mean and spread, or the status."""
@@ -186,6 +225,8 @@ class _Tally:
 
 def _covered(outcome: _Outcome, probe: Probe) -> _Outcome:
     """The outcome, unless most of the network was out of sight; with what has to be said beside a value."""
+    if outcome.status == "unsupported" and probe.scripted and SCRIPTED not in outcome.reason:
+        return replace(outcome, reason=f"{outcome.reason} ({SCRIPTED})")
     if outcome.status != "ok":
         return outcome
     seen = [one for one in probe.remarks if isinstance(one, Coverage)]

@@ -9,12 +9,13 @@ from typing import Any
 import torch
 from torch import nn
 
-from foresee.batch import as_batches
 from foresee.errors import InputError, UnknownNameError
+from foresee.handed import read
 from foresee.probes.losses import Loss
+from foresee.probes.outputs import Outputs
 from foresee.proxies.base import Proxy, Score
 from foresee.scoring import together
-from foresee.scoring.one import Model, chosen_proxies, scores
+from foresee.scoring.one import Model, chosen_proxies, scores, wants
 
 #: what networks are ordered by where there are several proxies
 WAYS = ("mean_rank", "log_rank")
@@ -67,6 +68,8 @@ def rank(
     loss: Loss | str | None = None,
     device: torch.device | str | None = None,
     initialise: str | None = None,
+    outputs: Outputs | None = None,
+    memory: str | float | None = None,
     by: str = "mean_rank",
 ) -> Ranking:
     """Compare networks on the same batch and under the same draws; order them by their ranks over the proxies.
@@ -83,11 +86,9 @@ def rank(
     check_way(by)
     named = _named(models)
     chosen = chosen_proxies(proxies, settings or {}, initialise)
-    batches = as_batches(batch)
-    found = {
-        name: scores(model, batches, chosen, seed=seed, repeats=repeats, loss=loss, device=device)
-        for name, model in named.items()
-    }
+    handed = read(batch, map(wants, chosen), seed)  # once, so that all look at the same
+    how: dict[str, Any] = {"loss": loss, "device": device, "outputs": outputs, "memory": memory}
+    found = {name: scores(model, handed, chosen, seed=seed, repeats=repeats, **how) for name, model in named.items()}
     return ranked(found, by)
 
 

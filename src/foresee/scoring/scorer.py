@@ -7,6 +7,7 @@ unit of work is a list: a scorer that can look at several networks at once does 
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -155,9 +156,15 @@ class Scorer:
         return [self._one(text, job.proxies, job.seed) for text in job.texts]
 
     def of_network(
-        self, network: nn.Module, names: Iterable[str] | None = None, seed: int | None = None
+        self,
+        network: nn.Module,
+        names: Iterable[str] | None = None,
+        seed: int | None = None,
+        memory: str | float | None = math.inf,
     ) -> list[Score]:
         """A network that is there already, by some of the proxies, in the order they are named.
+
+        What a machine has free must not decide what a search finds: nothing is refused for its `memory` unless one says so.
 
         A score must not depend on which others were asked for, so those that want alike batches share their looks.
         """
@@ -170,7 +177,13 @@ class Scorer:
             groups.setdefault(id(batches), (batches, []))[1].append(proxy)
         for batches, group in groups.values():
             found |= scores(
-                network, batches, group, seed=seed, repeats=self.settings.repeats, device=self.settings.device
+                network,
+                batches,
+                group,
+                seed=seed,
+                repeats=self.settings.repeats,
+                device=self.settings.device,
+                memory=memory,
             )
         return [found[proxy.full_name] for proxy in wanted]
 

@@ -8,10 +8,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from foresee.batch import as_batches
 from foresee.budgets import Clock, LatencyTable, Limit, Limits
 from foresee.data import Data, GivenBatches
 from foresee.errors import InputError, RunError, SettingsMismatchError, said
+from foresee.handed import as_batches
 from foresee.proxies.base import Proxy
 from foresee.runs import engines
 from foresee.runs.environment import environment
@@ -272,5 +272,6 @@ def _reference(space: Space[Any], out: str | Path | None) -> str:
 
 def _given(data: Any) -> tuple[Data, str]:
     """Data handed over in Python: described in the settings by its fingerprint."""
-    made = data if isinstance(data, Data) else GivenBatches(as_batches(data))
+    # Of a loader or a data set as much is taken as the proxies ask for, but for those that want dozens of batches.
+    made = data if isinstance(data, Data) else GivenBatches(as_batches(data, count=4, size=256))
     return made, f"given:{made.fingerprint}"

@@ -197,8 +197,10 @@ def test_metric_and_kappa_apart(batch):
     drawn = score(network, (inputs, labels), "ntk_cond:hnas", initialise="lecun").value
     apart = score(network, (inputs, labels), "hnas", settings={"metric": "m_grad", "kappa_initialise": "lecun"})
     assert apart.value == pytest.approx(drawn / M, rel=1e-10)
-    with pytest.raises(InputError, match="the one at hand has 5"):
-        score(network, (inputs, labels), "hnas", settings={"metric_batch": 9})
+    few = score(network, (inputs, labels), "hnas", settings={"metric_batch": 9})
+    assert (few.status, few.reason) == ("unsupported", "9 samples are needed, and the batch at hand has 5")
+    with pytest.raises(InputError, match="at least 1"):
+        score(network, (inputs, labels), "hnas", settings={"metric_batch": 0})
 
 
 def test_failures_have_reasons(batch):

@@ -35,8 +35,9 @@ def owners(network: nn.Module, parameters: Mapping[str, Tensor]) -> dict[str, nn
     found: dict[str, nn.Module] = {}
     for name, module in network.named_modules():
         held = {id(p) for p in module.parameters(recurse=False)} & {id(p) for p in parameters.values()}
-        usual = {id(module._parameters.get(kind)) for kind in ("weight", "bias")}
-        if held and (type(module) not in KNOWN or not held <= usual):
+        if held and type(module) not in KNOWN:
+            return None
+        if held and not held <= {id(module._parameters.get(kind)) for kind in ("weight", "bias")}:
             return None  # weights under other names are those of an old weight or spectral norm
         if not held <= left:
             return None  # shared with an earlier layer

@@ -74,7 +74,7 @@ def survey(probe: Subject) -> Survey:
         # A batch without labels: what needs none must not touch them.
         batch = probe.data[0]
         two = batch.rebuilt((part[:2] for part in batch.parts), labels=None)  # labels are not touched without need
-        few = Subject(probe.network, two, seed=probe.seed)
+        few = Subject(probe.network, two, seed=probe.seed, outputs=probe.given_outputs)
         seen, kept = Survey(len(few.data[0])), dict[int, int]()
         own = {p.untyped_storage().data_ptr() for p in probe.network.parameters()}
 
@@ -133,13 +133,13 @@ def _rows(probe: Subject, question: Question, seen: Survey, chosen: Mapping[str,
     entries = sum(p.numel() for p in chosen.values())
     # Where samples run alone, a run of the whole batch is there too, and two sums of gradients, for the check.
     fixed = copy + seen.graph * samples + 3 * size * entries * alone + 3 * 8 * rows**2 * matrix
-    fixed += 2 * min(BLOCK, 8 * rows * entries)
+    fixed += 2 * min(BLOCK, 8 * rows * entries) + _directions(question, seen, size)
     transient = together * (_ALIVE * seen.greatest + (seen.patches if probe.device.type == "cpu" else 0))
     room = memory - fixed - transient
     groups = _groups(chosen, max(room / size / (rows + 2), 1.0) if matrix else float("inf"))
     widest = max(sum(chosen[name].numel() for name in group) for group in groups)
     kept = size * widest * rows * keep + (8 * rows * question.buckets + 16 * entries) * (question.buckets > 0)
-    step = transient + 2 * size * widest
+    step = transient + 2 * size * widest + size * together * seen.width
     most = max(1, int((memory - fixed - kept) // step))
     if probe.device.type == "cpu":
         most = min(most, max(1, int(_STACK_ON_CPU // (seen.greatest * together + size * widest))))
@@ -177,6 +177,12 @@ def _layers(
         doubled = (8 + size) * (samples * call.read + rows * call.output)
         widest = max(widest, doubled + 2 * min(by_rows, by_products))
     fixed = copy + seen.graph * samples + samples * (_ALIVE * seen.greatest + seen.patches)
+    fixed += _directions(question, seen, size)
     matrices = 3 * 8 * rows**2 * matrix + 2 * min(BLOCK, 8 * rows * max(own.values()))
     matrices += size * rows * sum(own.values()) * (question.answer == "rows")
     return Plan("layers", (tuple(chosen),), rows, True, int(fixed + arriving + widest + matrices))
+
+
+def _directions(question: Question, seen: Survey, size: int) -> int:
+    """Bytes of the directions of the outputs; those of all outputs are a square matrix, one for all samples."""
+    return size * seen.width**2 * (question.outputs == "all")

@@ -7,7 +7,7 @@ all rows together cost what H backward runs of the batch cost.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import torch
@@ -59,16 +59,14 @@ def _parts(samples: int, alone: bool) -> list[slice]:
     return [slice(i, i + 1) for i in range(samples)] if alone else [slice(0, samples)]
 
 
-def _seeds(along: Tensor, part: slice, chunk: int) -> list[tuple[int, Tensor]]:
+def _seeds(along: Tensor, part: slice, chunk: int) -> Iterator[tuple[int, Tensor]]:
     """Numbers of first rows, and for each row of a block its direction at its sample, 0 at the others of the part."""
     samples, heads = part.stop - part.start, along.shape[1]
-    found = []
     for first in range(part.start * heads, part.stop * heads, chunk):
         rows = torch.arange(first, min(first + chunk, part.stop * heads), device=along.device)
         seeds = along.new_zeros(len(rows), samples, along.shape[2])
         seeds[torch.arange(len(rows)), rows // heads - part.start] = along[rows // heads, rows % heads]
-        found.append((first, seeds))
-    return found
+        yield first, seeds  # one block at a time: all together are as many numbers as rows times outputs of the batch
 
 
 def _mix(totals: Sequence[Tensor], rows: Sequence[Tensor | None], weights: Tensor) -> None:

@@ -51,7 +51,8 @@ def combination(outputs: Tensor, along: Tensor, weights: Tensor, parameters: Seq
 
     `along` are the directions, (samples, heads, width).
     """
-    seed = (weights.to(along).unsqueeze(-1) * along).sum(1)
+    # Sample by sample: the directions of all outputs are shared by the samples, and a product with all would copy them.
+    seed = torch.stack([weight @ own for weight, own in zip(weights.to(along), along, strict=True)])
     found = _grad(outputs.reshape(len(outputs), -1), parameters, seed)
     return [p.new_zeros(p.numel()) if g is None else g.flatten() for p, g in zip(parameters, found, strict=True)]
 

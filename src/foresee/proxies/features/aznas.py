@@ -11,7 +11,7 @@ from foresee.probes.stages import stages_of
 from foresee.proxies.base import Needs, proxy
 
 _PAPER = "Lee and Ham, AZ-NAS: Assembling Zero-Cost Proxies for Network Architecture Search, CVPR 2024"
-_NEEDS = Needs(data=False, batch=64)
+_NEEDS = Needs(data=False, batch=64, held=4.0)
 _GIVEN = {"given": {"gaussian": False, "initialise": "default"}}
 
 
@@ -72,7 +72,7 @@ def az_progressivity(probe: Probe, *, gaussian: bool = True) -> Tensor:
 
 @proxy(
     "az_trainability",
-    needs=Needs(data=False, backward=True, batch=64),
+    needs=Needs(data=False, backward=True, batch=64, held=8.0),
     paper=_PAPER,
     cost="1 forward + backward run",
     variants={**_GIVEN, "vit": {"initialise": "default", "skip_identities": True}},
@@ -136,7 +136,10 @@ def az_trainability(probe: Probe, *, gaussian: bool = True, skip_identities: boo
 
 
 @proxy(
-    "az_complexity", needs=Needs(data=False, batch=1), paper=_PAPER, cost="a forward run of shapes alone (meta device)"
+    "az_complexity",
+    needs=Needs(data=False, batch=1, held=0),
+    paper=_PAPER,
+    cost="a forward run of shapes alone (meta device)",
 )
 def az_complexity(probe: Probe) -> Tensor:
     r"""Floating-point operations of one sample at inference: two per multiply-accumulate; the more the better here.

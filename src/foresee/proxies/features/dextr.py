@@ -17,7 +17,7 @@ _REFERENCE = {"every_module": True, "whole_batch": True, "radius": 1.0, "angle":
 
 @proxy(
     "dextr",
-    needs=Needs(looks=("sample.features",)),
+    needs=Needs(looks=("sample.features",), held=24.0),
     paper="Asthana et al., Dextr: Zero-Shot Neural Architecture Search with SVD and Extrinsic Curvature, TMLR 2025",
     equation="Eq. 8",
     cost="4 forward runs of one sample, and one spectrum per layer",

@@ -10,7 +10,6 @@ from torch import Tensor, nn
 
 from foresee.errors import InputError
 from foresee.probes import jets
-from foresee.probes.outputs import logits_of
 from foresee.probes.probe import Probe
 from foresee.proxies.base import Needs, proxy
 from foresee.proxies.features.dextr import feature_independence, output_curvature
@@ -22,7 +21,7 @@ _CIRCLE = {"radius": 1.0, "angle": 0.0, "coordinates": 10}
 
 @proxy(
     "inverse_conditions",
-    needs=Needs(looks=("sample.features",)),
+    needs=Needs(looks=("sample.features",), held=24.0),
     paper=_PAPER,
     equation="Eq. 8, first part",
     cost="1 forward run of one sample, and one spectrum per layer",
@@ -53,7 +52,7 @@ def inverse_conditions(probe: Probe, *, every_module: bool = False, whole_batch:
 
 @proxy(
     "curvature",
-    needs=Needs(),
+    needs=Needs(held=24.0),
     paper=_PAPER,
     equation="Eq. 8, second part",
     cost="3 forward runs of one sample",
@@ -116,7 +115,7 @@ def _summed(probe: Probe, radius: float | None, coordinates: int | None, points:
         theta = torch.linspace(0, 2 * math.pi, points, dtype=dtype, device=probe.device).requires_grad_()
         curve = length * torch.stack([theta.cos(), theta.sin()], dim=1) @ plane.mT
         with torch.enable_grad():
-            outputs = logits_of(network(curve.view(points, *shape))).flatten(1)
+            outputs = probe.select(network(curve.view(points, *shape))).flatten(1)
             chosen = torch.arange(outputs.shape[1])
             if coordinates is not None:
                 chosen = probe.draws.integers("coordinates", outputs.shape[1], coordinates)

@@ -12,7 +12,7 @@ from foresee.proxies.spectra import for_each, least_correlation
 
 @proxy(
     "meco",
-    needs=Needs(looks=("sample.features",)),
+    needs=Needs(looks=("sample.features",), held=8.0),
     paper="Jiang et al., MeCo: Zero-Shot NAS with One Data and Single Forward Pass, NeurIPS 2023",
     cost="1 forward run of one sample, and one spectrum per layer",
     variants={"reference": {"every_module": True, "whole_batch": True}},

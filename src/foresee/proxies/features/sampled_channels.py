@@ -21,7 +21,7 @@ _CIRCLE = {"radius": 1.0, "angle": 0.0, "coordinates": 10}
 
 @proxy(
     "dextr_opt",
-    needs=Needs(looks=("sample.features",)),
+    needs=Needs(looks=("sample.features",), held=24.0),
     paper="Asthana et al., Dextr: Zero-Shot Neural Architecture Search with SVD and Extrinsic Curvature, TMLR 2025",
     equation="Eq. 22",
     cost="4 forward runs of one sample, and one small spectrum per layer",
@@ -71,7 +71,7 @@ def dextr_opt(
 
 @proxy(
     "meco_opt",
-    needs=Needs(looks=("sample.features",)),
+    needs=Needs(looks=("sample.features",), held=24.0),
     paper="Jiang et al., MeCo: Zero-Shot NAS with One Data and Single Forward Pass, NeurIPS 2023",
     cost="1 forward run of one sample, and one small spectrum per layer",
     variants={"reference": _REFERENCE},

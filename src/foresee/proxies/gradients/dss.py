@@ -13,7 +13,7 @@ from foresee.proxies.gradients.synflow import flow, saliency
 
 @proxy(
     "dss",
-    needs=Needs(data=False, backward=True),
+    needs=Needs(data=False, backward=True, held=8.0),
     paper="Zhou et al., Training-free Transformer Architecture Search, CVPR 2022",
     cost="1 forward + backward run of one sample in float64, and two spectra per attention layer",
     variants={"reference": {"by_shape": True}},

@@ -13,7 +13,7 @@ from foresee.proxies.base import Needs, proxy
 
 @proxy(
     "grasp",
-    needs=Needs(labels=True, backward=True, batch=64),
+    needs=Needs(labels=True, backward=True, batch=64, held=8.0),
     paper="Wang et al., Picking Winning Tickets Before Training by Preserving Gradient Flow, ICLR 2020, "
     "summed as in Abdelfattah et al., Zero-Cost Proxies for Lightweight NAS, ICLR 2021",
     cost="1 forward + backward run, and a backward run through both",

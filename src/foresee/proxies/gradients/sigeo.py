@@ -123,8 +123,9 @@ def fisher_rao(probe: Probe) -> Tensor:
     """
     trail = frozen(probe, 4)
     kinds: dict[str, float] = {}
+    modules = dict(probe.network.named_modules())
     for name, share in carriers(trail).items():
-        kind = f"share.{type(probe.network.get_submodule(name.rpartition('.')[0])).__name__}"
+        kind = f"share.{type(modules[name.rpartition('.')[0]]).__name__}"
         kinds[kind] = kinds.get(kind, 0.0) + share
     probe.note(**kinds)
     return fisher_rao_norm(trail)

@@ -15,7 +15,7 @@ _PAPER = (
     "Tanaka et al., Pruning neural networks without any data by iteratively conserving synaptic flow, NeurIPS 2020, "
     "summed as in Abdelfattah et al., Zero-Cost Proxies for Lightweight NAS, ICLR 2021"
 )
-_NEEDS = Needs(data=False, backward=True)
+_NEEDS = Needs(data=False, backward=True, held=8.0)
 _COST = "1 forward + backward run of one sample, in float64"
 
 
@@ -77,6 +77,8 @@ def flow(probe: Probe, names: Iterable[str], *, norm: bool) -> dict[str, tuple[T
     names = list(names)
     with probe.contact(lambda tensor: tensor.double().abs()) as network, torch.enable_grad():
         for module in network.modules():
+            if not norm and getattr(module, "original_name", "").startswith("BatchNorm"):
+                raise UnsupportedError("BatchNorm inside TorchScript cannot be taken out: see `synflow_bn`")
             if isinstance(module, nn.modules.batchnorm._BatchNorm) and not norm:
                 vars(module)["forward"] = lambda signal: signal  # taken away again when the contact ends
         parameters = dict(network.named_parameters())

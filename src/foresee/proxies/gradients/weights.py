@@ -40,7 +40,7 @@ def plain(probe: Probe) -> Tensor:
     return torch.stack(terms).sum()
 
 
-@proxy("l2_norm", needs=Needs(data=False), paper=_PAPER, cost="nothing")
+@proxy("l2_norm", needs=Needs(data=False, held=0), paper=_PAPER, cost="nothing")
 def l2_norm(probe: Probe) -> Tensor:
     r"""Sum over layers of the Euclidean norm of the weights.
 

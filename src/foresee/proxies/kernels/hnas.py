@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
 import torch
 from torch import Tensor
 
@@ -12,13 +16,14 @@ from foresee.probes.kernel.hessians import products_with_hessians
 from foresee.probes.probe import Probe
 from foresee.proxies.base import Needs, get, proxy
 from foresee.proxies.kernels.nasi import loss_gradients, squared_length
+from foresee.proxies.kernels.ntk import kernel_bytes, lengths_bytes
 
 _PAPER = (
     "Shu, Understanding and Improving Neural Architecture Search, thesis, National University of Singapore 2022, "
     "chapter 7 (Unifying and Boosting Gradient-Based Training-Free Neural Architecture Search)"
 )
 _GRADIENT = Needs(labels=True, backward=True, batch=64, looks=("batch.gradients",))
-_KERNEL = Needs(labels=True, backward=True, batch=64)
+_KERNEL = Needs(labels=True, backward=True, batch=64, each="sample", held=kernel_bytes)
 _KERNEL_COST = "samples backward runs of the batch with BatchNorm, 1 without; shared with `ntk_cond:hnas`"
 
 #: name -> whether the score has the trade-off, whether it has kappa (Table 7.5)
@@ -74,7 +79,7 @@ def m_snip(probe: Probe) -> Tensor:
 
 @proxy(
     "m_grasp",
-    needs=_KERNEL,
+    needs=replace(_KERNEL, held=8.0),
     paper=_PAPER,
     equation="Eq. 7.3, second",
     cost="samples double backward runs of the batch with BatchNorm, of one sample without",
@@ -99,7 +104,12 @@ def m_grasp(probe: Probe) -> Tensor:
     return products_with_hessians(probe).mean().abs()
 
 
-@proxy("m_trace", needs=_KERNEL, paper=_PAPER, equation="Eq. 7.4", cost=_KERNEL_COST)
+def _trace_bytes(probe: Probe, settings: Mapping[str, Any]) -> float:
+    lengths = settings["outputs"] == "all" or settings["method"] == "stochastic"
+    return (lengths_bytes if lengths else kernel_bytes)(probe, settings)
+
+
+@proxy("m_trace", needs=replace(_KERNEL, held=_trace_bytes), paper=_PAPER, equation="Eq. 7.4", cost=_KERNEL_COST)
 def m_trace(
     probe: Probe,
     *,
@@ -212,10 +222,15 @@ def bound_constants(samples: int, learning_rate: float, *, c: float = 1.0, t: fl
     return samples / 2 * nu ** (-2 * t), nu
 
 
+def _both_bytes(probe: Probe, settings: Mapping[str, Any]) -> float:
+    """One after the other: the more of what the metric and kappa take."""
+    return max(get(name).predicted_bytes(probe) for name in (settings["metric"], "ntk_cond:hnas"))
+
+
 @proxy(
     "hnas",
     direction="lower",
-    needs=_KERNEL,
+    needs=replace(_KERNEL, held=_both_bytes),
     paper=_PAPER,
     equation="Eq. 7.7",
     cost="that of the metric and of `ntk_cond:hnas`; one kernel where the metric is m_trace or m_knas",
@@ -277,9 +292,4 @@ def hnas(
 
 def _first(probe: Probe, samples: int | None) -> Probe:
     """A probe of the first so many samples of the first batch; None: this one."""
-    if samples is None:
-        return probe
-    if not 1 <= samples <= len(probe.data[0]):
-        raise InputError(f"a batch of {samples} samples was asked for: the one at hand has {len(probe.data[0])}")
-    batch = probe.data[0].first(samples)
-    return Probe(probe.network, batch, loss=probe.given_loss, seed=probe.seed, draws=probe.draws)
+    return probe if samples is None else probe.first(samples)

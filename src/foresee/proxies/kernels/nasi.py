@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -11,6 +12,7 @@ from foresee.errors import UnsupportedError
 from foresee.probes.kernel import MEMORY, sample_norms
 from foresee.probes.probe import Probe
 from foresee.proxies.base import Needs, proxy
+from foresee.proxies.kernels.ntk import lengths_bytes
 
 _PAPER = "Shu et al., NASI: Label- and Data-agnostic Neural Architecture Search at Initialization, ICLR 2022"
 
@@ -50,9 +52,13 @@ def nasi(probe: Probe, *, m: float = 1.0, gamma: float = 1.0, mu: float = 1.0, n
     return m / gamma**2 * (length if nu is None else constrained(length, mu, nu))
 
 
+def _bytes(probe: Probe, settings: Mapping[str, Any]) -> float:
+    return lengths_bytes(probe, {**settings, "outputs": "loss", "parameters": "all"})
+
+
 @proxy(
     "nasi_sum",
-    needs=Needs(labels=True, backward=True, batch=64),
+    needs=Needs(labels=True, backward=True, batch=64, each="sample", held=_bytes),
     paper=_PAPER,
     equation="Eq. 11, first bound",
     cost="samples backward runs of the batch with BatchNorm, 1 without",

@@ -2,9 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from torch import Tensor
 
-from foresee.probes.kernel import MEMORY, Kernel, condition_number, ntk, sample_norms, spectrum, trace_estimates
+from foresee.probes.kernel import (
+    MEMORY,
+    Kernel,
+    condition_number,
+    ntk,
+    predicted_bytes,
+    sample_norms,
+    spectrum,
+    trace_estimates,
+)
+from foresee.probes.memory import stored_by
 from foresee.probes.probe import Probe
 from foresee.proxies.base import Needs, RankDeficientError, proxy
 
@@ -14,9 +27,22 @@ HNAS = {"outputs": "label", "parameters": "conv_linear"}
 FULL = {"outputs": "all", "parameters": "all"}
 
 
+def kernel_bytes(probe: Probe, settings: Mapping[str, Any], *, matrix: bool = True) -> float:
+    """What the kernel of these settings takes, or without `matrix` the lengths of its rows; random signs are one run."""
+    if settings["method"] == "stochastic" and not matrix:
+        return 2.0 * stored_by(probe, len(probe.data[0]))
+    known = ("outputs", "parameters", "method", "memory", "buckets")
+    return predicted_bytes(probe, matrix=matrix, **{key: settings[key] for key in known if key in settings})
+
+
+def lengths_bytes(probe: Probe, settings: Mapping[str, Any]) -> float:
+    """What the lengths of the rows of the kernel take."""
+    return kernel_bytes(probe, settings, matrix=False)
+
+
 @proxy(
     "ntk_trace",
-    needs=Needs(backward=True, batch=64),
+    needs=Needs(backward=True, batch=64, each="output", held=lengths_bytes),
     paper="Shu et al., NASI: Label- and Data-agnostic Neural Architecture Search at Initialization, ICLR 2022",
     equation="Eq. 9 (with the normalisation of Proposition 1 by setting)",
     cost="samples x outputs backward runs of the batch with BatchNorm, outputs backward runs without",
@@ -75,7 +101,7 @@ def trace_norm(norms: Tensor) -> Tensor:
 @proxy(
     "ntk_cond",
     direction="lower",
-    needs=Needs(backward=True, batch=64),
+    needs=Needs(backward=True, batch=64, each="sample", held=kernel_bytes),
     paper="Chen et al., Neural Architecture Search on ImageNet in Four GPU Hours (TE-NAS), ICLR 2021; kappa of HNAS: "
     "Shu, thesis, chapter 7",
     equation="lambda_max / lambda_min",
