@@ -24,6 +24,7 @@ from foresee.probes.losses import Loss
 from foresee.probes.probe import Probe, out_of_memory
 from foresee.proxies.base import Proxy, RankDeficientError, Score, Status, get, names_of
 from foresee.registry import tidy
+from foresee.scoring.several import Scores
 from foresee.seeds import derive, random_states_kept
 
 #: a network, or a function without arguments that makes one
@@ -80,7 +81,7 @@ def scores(
     loss: Loss | str | None = None,
     device: torch.device | str | None = None,
     initialise: str | None = None,
-) -> dict[str, Score]:
+) -> Scores:
     """Several proxies of one network; what they have in common is computed once.
 
     `proxies` are names, wildcards (`grad*`), "all", or `Proxy` objects; `settings` go by proxy name. The time of a look that
@@ -102,7 +103,7 @@ def scores(
     for repeat in range(repeats):  # repeats outside: proxies share what one draw costs
         for tally in tallies:
             tally.add(made.value, repeat)
-    return {tally.proxy.full_name: tally.score() for tally in tallies}
+    return Scores({tally.proxy.full_name: tally.score() for tally in tallies})
 
 
 # -- one proxy ----------------------------------------------------------------------------------------------------------
