@@ -29,7 +29,8 @@ def lazily(package: str, homes: Mapping[str, str]) -> tuple[Callable[[str], Any]
 
 
 def find(module: str, name: str) -> Any:
-    """What `module` calls `name`, imported now: the one way up the house, for a result that draws itself when asked to.
+    """What `module` calls `name`, imported now: for a library that may not be there, and for a result that is asked to draw
+    itself, the one way up the house.
 
     >>> find("foresee.seeds", "derive").__name__
     'derive'

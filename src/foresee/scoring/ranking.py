@@ -78,6 +78,16 @@ class Ranking(Shown):
         failed = any(not own[name].ok for own in self.scores.values() for name in self.votes)
         return words + ("; what failed comes last" if failed else "")
 
+    @property
+    def problems(self) -> list[str]:
+        """A line for each proxy that had no score of some network, with the first reason."""
+        lines = []
+        for proxy in (*self.votes, *self.baselines):
+            reasons = [own[proxy].reason for own in self.scores.values() if not own[proxy].ok]
+            if reasons:
+                lines.append(f"{proxy}: no score of {len(reasons)} of {len(self)}: {reasons[0]}")
+        return lines
+
     # -- rows -----------------------------------------------------------------------------------------------------------
     def __len__(self) -> int:
         return len(self.order)
@@ -134,7 +144,7 @@ class Ranking(Shown):
             ]
             for row in self
         ]
-        return Grid(columns, rows, notes=[self.joined])
+        return Grid(columns, rows, notes=[self.joined, *self.problems])
 
     def __str__(self) -> str:
         return str(self._grid())

@@ -150,7 +150,6 @@ def _plain(found: Ranking, space: str, seed: int) -> dict[str, object]:
 
 
 def _show(found: Ranking) -> None:
-    proxies = list(next(iter(found.scores.values())))
     several = len(found.votes) > 1
     grid = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
     baselines = [f"{name} (baseline)" for name in found.baselines]
@@ -164,11 +163,8 @@ def _show(found: Ranking) -> None:
         grid.add_row(f"{place}", *cells, escape(name))
     print_whole(grid)
     out.print(found.joined, style="dim", markup=False, highlight=False, soft_wrap=True)
-    for proxy in proxies:
-        reasons = Counter(own[proxy].reason for own in found.scores.values() if not own[proxy].ok)
-        if reasons:
-            why = f"{proxy}: no score of {reasons.total()} of {len(found.scores)}: {next(iter(reasons))}"
-            out.print(why, style="yellow", markup=False, highlight=False, soft_wrap=True)
+    for line in found.problems:
+        out.print(line, style="yellow", markup=False, highlight=False, soft_wrap=True)
 
 
 def _cell(score: Score) -> str:
