@@ -237,8 +237,12 @@ def draw(axes: Axes, chart: Chart, colours: Mapping[str, str] = ROLES, *, legend
             bbox={"facecolor": colours["surface"], "edgecolor": "none", "pad": 1.5, "alpha": 0.8},
         )  # fmt: skip
     _frame(axes, chart, colours)
-    if legend and any(layer.label for layer in chart.layers):
-        axes.legend(loc="best", fontsize=9, labelcolor=colours["ink"])
+    named = sum(bool(layer.label) for layer in chart.layers)
+    if legend and named:  # below the axis: inside it lies on dots and lines
+        axes.legend(
+            loc="upper center", bbox_to_anchor=(0.5, -0.16), ncols=named, borderaxespad=0.0, fontsize=9,
+            labelcolor=colours["ink"], handlelength=1.5, columnspacing=1.5,
+        )  # fmt: skip
 
 
 def _draw(axes: Axes, layer: Layer, colours: Mapping[str, str], number: int) -> None:

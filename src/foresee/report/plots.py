@@ -173,7 +173,7 @@ def _rows(
 
 
 def _number(value: float, _: Any) -> str:
-    return format_quantity(value) if abs(value) >= 1e4 else f"{value:g}"
+    return format_quantity(value) if abs(value) >= 1e4 else f"{value:g}".replace("-", "−")
 
 
 def _short(name: str) -> str:

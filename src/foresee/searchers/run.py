@@ -107,8 +107,8 @@ class Run(Shown):
     def __str__(self) -> str:
         failed = sum(row.status == "failed" for row in self.record.candidates)
         words = [f"{len(self.record.scored)} scored", *([f"{failed} failed"] if failed else [])]
-        space = self.record.settings.get("space", "a space")
-        return f"search of {shortened(str(space), 60)}, {self.status}: {', '.join(words)}"
+        space = str(self.record.settings.get("space", "a space")).removeprefix("given:")
+        return f"search of {shortened(space, 60)}, {self.status}: {', '.join(words)}"
 
     def __repr__(self) -> str:
         row = self.record.best
