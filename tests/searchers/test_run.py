@@ -22,8 +22,8 @@ def run():
 
 
 def test_it_is_said_in_a_line(run):
-    assert str(run) == "search of make_net, finished: 7 scored"
-    assert repr(run) == '<Run: search of make_net, finished: 7 scored; best {"width":128}>'
+    assert str(run) == f"search of {__name__}:make_net, finished: 7 scored"
+    assert repr(run) == f'<Run: search of {__name__}:make_net, finished: 7 scored; best {{"width":128}}>'
     assert len(repr(run.record)) < 100
 
 
@@ -36,7 +36,7 @@ def test_it_is_shown_as_a_table_of_its_best(run):
 
 def test_a_run_of_nothing_is_shown_too(run):
     empty = Run(replace(run.record, candidates=(), status="interrupted"))
-    assert repr(empty) == "<Run: search of make_net, interrupted: 0 scored>"
+    assert repr(empty) == f"<Run: search of {__name__}:make_net, interrupted: 0 scored>"
     assert "interrupted" in empty._repr_html_()
 
 
