@@ -10,6 +10,7 @@ import torch
 
 from foresee.batch import Batch, alike, call, parts_of
 from foresee.errors import DataError, InputError
+from foresee.handed import as_batches
 
 X, C = torch.arange(6.0).view(3, 2), torch.arange(3)
 STRUCTURES = {"one": X, "tuple": (X, C), "names": {"x": X, "c": C}}

@@ -8,7 +8,7 @@ from types import ModuleType
 from foresee.errors import MissingExtraError
 
 #: library to import -> the extra of foresee that installs it
-EXTRAS = {"PIL": "images", "botorch": "bayes", "gpytorch": "bayes"}
+EXTRAS = {"PIL": "images", "botorch": "bayes", "gpytorch": "bayes", "pandas": "notebook"}
 
 
 def need(library: str) -> ModuleType:

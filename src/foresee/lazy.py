@@ -26,3 +26,13 @@ def lazily(package: str, homes: Mapping[str, str]) -> tuple[Callable[[str], Any]
         return value
 
     return get, lambda: sorted(homes)
+
+
+def find(module: str, name: str) -> Any:
+    """What `module` calls `name`, imported now: for a library that may not be there, and for a result that is asked to draw
+    itself, the one way up the house.
+
+    >>> find("foresee.seeds", "derive").__name__
+    'derive'
+    """
+    return getattr(importlib.import_module(module), name)

@@ -58,6 +58,24 @@ def test_baselines_are_always_there_and_correlations_are_scipys(found):
     assert abs(found.correlations["random"].spearman.value) < 0.6
 
 
+def test_a_bench_is_shown_in_a_line_as_a_table_and_as_a_frame(found):
+    assert repr(found) == "<Bench of nasbench201, test_acc_cifar10: 30 architectures, 4 proxies>"
+    assert repr(found.matrices["naswot"]) == "<ScoreMatrix of naswot: 30 architectures, 3 seeds, 0 without a value>"
+    lines = str(found).splitlines()
+    assert lines[0] == "nasbench201 · test_acc_cifar10"
+    assert lines[1].split() == ["proxy", "Spearman", "Kendall", "failed", "time"]
+    assert [line.split()[0] for line in lines[2:6]] == sorted(
+        found.matrices, key=lambda name: -found.correlations[name].spearman.value
+    )
+    made = found._repr_html_()
+    assert "params (baseline)" in made
+    assert str(found.correlations["naswot"].spearman) in made
+    pytest.importorskip("pandas")
+    frame = found.to_frame()
+    assert list(frame.columns) == ["test_acc_cifar10", *found.matrices]
+    assert frame["naswot"].tolist() == found.matrices["naswot"].values.mean(axis=1).tolist()
+
+
 def test_each_repeat_has_its_own_seed_weights_and_batch(found):
     naswot = found.scores["naswot"]
     assert naswot.shape == (30, 3)

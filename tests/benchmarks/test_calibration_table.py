@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from foresee.benchmarks import load
-from foresee.benchmarks.calibration_table import PROXIES, UNTRAINED, calibrate_table, read_texts
+from foresee.benchmarks.calibration_table import PROXIES, SHOWN, UNTRAINED, calibrate_table, read_texts
 from foresee.errors import InputError, UnknownNameError
 from foresee.proxies import proxies
 from foresee.spaces import get
@@ -63,6 +63,18 @@ def test_the_rest_of_the_table_is_foreseen_and_checked(table):
     assert found.check.n == 20
     assert found.check.model["spearman"].value > 0.7
     assert found.parts > 10
+
+
+def test_a_calibration_is_shown_in_a_line_as_a_table_and_as_a_frame(table):
+    found = calibrate_table(table, "test_acc", trained=20, **QUICK)
+    assert repr(found) == "<CalibratedTable of nasbench201, test_acc: 20 trained, 20 foreseen>"
+    assert repr(found.calibration).startswith("<Calibration: 20 trained, 20 foreseen, gain over the untrained score ")
+    made = found._repr_html_()
+    assert made.count("<tr>") == 1 + SHOWN
+    assert found.calibration.skill.verdict in made
+    pytest.importorskip("pandas")
+    frame = found.to_frame()
+    assert frame["predicted"].tolist() == [row["predicted"] for row in found.rows()]
 
 
 def test_the_model_never_sees_a_value_of_the_rest(table, tmp_path):

@@ -21,6 +21,10 @@ def test_targets_have_names_counts_and_directions(table):
     assert direction("closs_acc") == "higher"  # a word, not a part of one
 
 
+def test_the_repr_is_short(table):
+    assert repr(table) == "<Table of own architectures: 3 architectures, 6 measured values>"
+
+
 @pytest.mark.parametrize("name", ["test_acc_cifar10", "test_acc_cifar10@200", "test_acc", "test_acc@200"])
 def test_every_way_to_name_a_target(table, name):
     np.testing.assert_array_equal(table.values(name), [90.0, 92.0, 70.0])

@@ -6,7 +6,7 @@ import torch
 from foresee.cli.commands.listings import _short
 from foresee.errors import InputError, UnknownNameError
 from foresee.proxies import proxies
-from foresee.proxies.base import Needs, Score, get, proxy
+from foresee.proxies.base import Needs, Score, get, is_baseline, proxy
 
 
 @pytest.mark.parametrize("name", proxies.names())
@@ -32,6 +32,26 @@ def test_scores_in_words_and_merit():
     assert str(Score("p", None, "nan", "no reason")) == "p: nan (no reason)"
     assert Score("p", 2.0, direction="lower").merit == -2.0
     assert Score("p", None, "failed").merit == -float("inf")
+
+
+def test_a_score_is_a_number_where_it_has_one():
+    assert float(Score("p", 1.5)) == 1.5
+    with pytest.raises(InputError, match=r"no number to give: p: nan \(the value is nan\)"):
+        float(Score("p", None, "nan", "the value is nan"))
+
+
+def test_a_score_is_shown_in_a_line_and_as_a_table():
+    assert repr(Score("p", 1.5, parts={"a": 1.0})) == "<Score p = 1.5>"
+    assert [Score("p", 1.5).cell, Score("p", 1.5, spread=0.125).cell] == ["1.5", "1.5 ± 0.12"]
+    made = Score("p", None, "failed", "<b>no</b>")._repr_html_()
+    assert "failed" in made
+    assert "&lt;b&gt;no&lt;/b&gt;" in made
+    assert "saw 60% of the weights" in Score("p", 1.5, parts={"coverage": 0.6})._repr_html_()
+
+
+def test_what_every_proxy_has_to_beat():
+    assert [name for name in proxies.names() if is_baseline(name)] == ["flops", "macs", "params", "random"]
+    assert not is_baseline("a name that nobody registered")
 
 
 def test_what_a_declaration_must_not_do():

@@ -19,6 +19,10 @@ def candidate() -> spaces.Candidate:
     return spaces.Candidate(space, space.named["ResNet"], Task((1, 8, 8), 3), {"weights_seed": 5, "params": 7})
 
 
+def test_the_repr_is_short(candidate):
+    assert repr(candidate) == f"<Candidate of nasbench201: {candidate.architecture}>"
+
+
 def test_a_candidate_is_its_json_is_its_network(candidate, tmp_path):
     path = tmp_path / "best.json"
     path.write_text(json.dumps(candidate.to_json()))

@@ -83,7 +83,7 @@ class Skill:
         return {"n": self.n, **plain, "covered": self.covered.to_json(), "better": self.better, "verdict": self.verdict}
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Calibration:
     """Predictions of the architectures that are not among the trained, and how far they can be trusted.
 
@@ -115,6 +115,11 @@ class Calibration:
     direction: Literal["higher", "lower"]
     seed: int
     bootstrap: int
+
+    def __repr__(self) -> str:
+        gain = self.skill.gain.get("spearman")
+        more = "" if gain is None else f", gain over the untrained score {gain}"
+        return f"<Calibration: {len(self.trained)} trained, {len(self.rest)} foreseen{more}>"
 
     @property
     def guaranteed(self) -> float:

@@ -14,7 +14,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -25,10 +25,13 @@ from foresee.benchmarks.rank_model import Array, Indices, view_of_parts
 from foresee.benchmarks.table import Table, Target
 from foresee.data import Data
 from foresee.errors import InputError
+from foresee.grid import Column, Grid, Shown, frame, shortened
+from foresee.lazy import find
 from foresee.proxies.base import names_of
 from foresee.runs.environment import environment
 from foresee.runs.events import Observer
 from foresee.runs.folder import write_whole
+from foresee.runs.progress import watched
 from foresee.scoring.cache import Cache
 from foresee.scoring.many import parsed, scored
 from foresee.scoring.settings import ScoringSettings
@@ -36,6 +39,10 @@ from foresee.seeds import stream
 from foresee.spaces.base import Space
 from foresee.spaces.find import get
 from foresee.task import Task
+
+if TYPE_CHECKING:
+    import pandas
+    from matplotlib.figure import Figure
 
 #: label-free proxies that look at different things and want at most 16 samples: sizes, conditioning, curvature, patterns,
 #: expressivity, flow. What does not apply to a space fails there and says nothing.
@@ -46,12 +53,14 @@ UNTRAINED = "foresee"
 CALIBRATION = "calibration.json"
 #: a proxy with this before its name is a column of the table
 FROM_TABLE = "table:"
+#: predictions that a notebook shows
+SHOWN = 5
 #: draws without a new architecture until a space is taken to be used up
 DRAWS = 1000
 
 
-@dataclass(frozen=True, eq=False)
-class CalibratedTable:
+@dataclass(frozen=True, eq=False, repr=False)
+class CalibratedTable(Shown):
     """A calibration with its architectures: `texts` by place, `truth` by place where the table knows it (else NaN).
 
     `parts` is how many kinds of parts the model saw, `task` what the networks were built for (None: the data's own).
@@ -98,6 +107,41 @@ class CalibratedTable:
             )
         return rows
 
+    # -- what people see ------------------------------------------------------------------------------------------------
+    def to_frame(self) -> pandas.DataFrame:
+        """The foreseen architectures, best first, as `rows` has them. Needs pandas."""
+        return frame(self.rows(), index="architecture")
+
+    def plot(self) -> Figure:
+        """Predicted against measured, and the untrained score beside, as a matplotlib figure."""
+        drawn: Figure = find("foresee.report.plots", "of_calibration")(self)
+        return drawn
+
+    def __repr__(self) -> str:
+        found = self.calibration
+        of = self.space or "own architectures"
+        return (
+            f"<CalibratedTable of {of}, {self.target.name}: {len(found.trained)} trained, {len(found.rest)} foreseen>"
+        )
+
+    def _grid(self) -> Grid:
+        columns = [Column(""), Column("architecture", words=True), Column(f"{self.target.name}, predicted")]
+        columns += [Column("interval"), Column(f"place by {self.untrained}", quiet=True)]
+        rows = [
+            [
+                f"{row['rank']:g}",
+                shortened(row["architecture"]),
+                f"{row['predicted']:.4g}",
+                f"{row['low']:.4g} to {row['high']:.4g}",
+                f"{row['untrained_rank']:g}",
+            ]
+            for row in self.rows()[:SHOWN]
+        ]
+        found = self.calibration
+        title = f"{len(found.trained)} trained, {len(found.rest)} foreseen"
+        return Grid(columns, rows, f"{self.space or 'own architectures'}: {title}", [found.skill.verdict])
+
+    # -- plain values and files -----------------------------------------------------------------------------------------
     def to_json(self) -> dict[str, Any]:
         """Plain values: what was asked, how far to trust it, and every prediction."""
         found = self.calibration
@@ -168,6 +212,7 @@ def calibrate_table(
     engine: str = "serial",
     workers: int | None = None,
     observers: Iterable[Observer] = (),
+    progress: bool = False,
     **scoring: Any,
 ) -> CalibratedTable:
     """Calibrate on architectures of a table and foresee others.
@@ -191,6 +236,7 @@ def calibrate_table(
         engine: `serial` or `processes`; the result is the same.
         workers: processes to use; by default one per core.
         observers: called with an `Event` for each architecture scored.
+        progress: show how far it is, in one line; also in a notebook.
         **scoring: any other field of `ScoringSettings`: seed (which also decides who counts as trained, folds and resamples),
             repeats, batch_size, threads, device, proxy_settings.
     """
@@ -237,7 +283,7 @@ def calibrate_table(
         work: dict[str, Any] = {
             "engine": engine,
             "workers": workers,
-            "observers": observers,
+            "observers": watched(observers, progress),
             "cache": cache_for(cache, folder),
         }
         work |= {"task": task, "space_settings": settings, "data": given}

@@ -111,7 +111,7 @@ class Rows:
         return len(self.value)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Table:
     """Measured architectures of one space.
 
@@ -146,6 +146,10 @@ class Table:
 
     def __len__(self) -> int:
         return len(self.architectures)
+
+    def __repr__(self) -> str:
+        of, measured = self.space or "own architectures", len(self.rows.metric)
+        return f"<Table of {of}: {len(self):,} architectures, {measured:,} measured values>"
 
     # -- targets ------------------------------------------------------------------------------------------------------
     @cached_property

@@ -19,9 +19,11 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from foresee.errors import InputError, UnknownNameError
+from foresee.grid import Bad, Column, Grid, Shown
 from foresee.probes.initialise import check as check_initialisation
 from foresee.probes.looks import Declared
 from foresee.probes.memory import bytes_allowed, refuse, stored_at_most, stored_by
+from foresee.quantities import format_seconds
 from foresee.registry import Registry, tidy
 
 if TYPE_CHECKING:
@@ -43,7 +45,7 @@ class RankDeficientError(ArithmeticError):
 
 
 @dataclass(frozen=True)
-class Score:
+class Score(Shown):
     """One number for one network, or a status with its reason. Never a magic number.
 
     `reason` says why there is no value; beside a value it says what has to be known of it: a part that is meant to be
@@ -85,6 +87,38 @@ class Score:
         if self.value is None:
             return f"{self.proxy}: {self.status} ({self.reason})"
         return f"{self.proxy} = {self.value:.6g}" + (f" ({self.reason})" if self.reason else "")
+
+    def __repr__(self) -> str:
+        return f"<Score {self}>"
+
+    def __float__(self) -> float:
+        if self.value is None:
+            raise InputError(f"no number to give: {self}")
+        return self.value
+
+    @property
+    def cell(self) -> str:
+        """The value as it stands in a table, with its spread where it was drawn several times; else the status."""
+        if self.value is None:
+            return Bad(self.status)
+        return f"{self.value:.6g}" + (f" ± {self.spread:.2g}" if self.spread else "")
+
+    def _grid(self) -> Grid:
+        return grid_of([self])
+
+
+def grid_of(found: Iterable[Score]) -> Grid:
+    """Scores as a table, one below the other: the number, which way is better, how long it took, and what is to be said."""
+    columns = [Column("proxy", words=True), Column("score"), Column("better", words=True), Column("time")]
+    rows = [[one.proxy, one.cell, one.direction, format_seconds(one.seconds), _remark(one)] for one in found]
+    remarks = any(row[-1] for row in rows)
+    return Grid(
+        [*columns, *([Column("", words=True)] if remarks else [])], [row if remarks else row[:-1] for row in rows]
+    )
+
+
+def _remark(one: Score) -> str:
+    return one.reason or (f"saw {one.coverage:.0%} of the weights" if one.coverage < 1 else "")
 
 
 #: bytes that are there without asking
@@ -278,6 +312,16 @@ def get(reference: str | Proxy, settings: Mapping[str, Any] | None = None) -> Pr
             raise UnknownNameError(f"variant of proxy {name}", variant, found.variants)
         found = replace(found.with_settings(found.variants[variant]), variant=variant)
     return found.with_settings(settings or {})
+
+
+def is_baseline(name: str) -> bool:
+    """Whether a proxy is what every other has to beat: size, work, or chance.
+
+    >>> is_baseline("params"), is_baseline("zico")
+    (True, False)
+    """
+    own = name.partition(":")[0]
+    return own in proxies and proxies[own].paper == "baseline"
 
 
 def names_of(wanted: str | Iterable[str]) -> list[str]:

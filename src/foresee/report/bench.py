@@ -132,7 +132,7 @@ def render(bench: Bench) -> str:
         "bench.html",
         title=info.title,
         info=info,
-        scatters=[_scatter(bench, row, index) for index, row in enumerate(info.rows) if row.found.n],
+        scatters=[scatter(bench, row, index) for index, row in enumerate(info.rows) if row.found.n],
         hover=_hover(bench),
     )
 
@@ -161,7 +161,7 @@ def command(bench: Bench) -> str:
 
 
 # -- pictures -------------------------------------------------------------------------------------------------------------
-def _scatter(bench: Bench, row: Row, index: int) -> Drawing:
+def scatter(bench: Bench, row: Row, index: int) -> Drawing:
     """Value against the table's number, one dot for each architecture; far worse ones on either side are left out."""
     matrix = bench.matrices[row.name]
     values, truth = matrix.values.mean(axis=1).tolist(), bench.truth.tolist()

@@ -132,7 +132,7 @@ def render(found: CalibratedTable) -> str:
         "calibrate.html",
         title=info.title,
         info=info,
-        pictures=_pictures(found),
+        pictures=pictures(found),
         hover=_hover(found),
     )
 
@@ -181,7 +181,7 @@ def _problems(found: CalibratedTable) -> list[str]:
 
 
 # -- pictures -------------------------------------------------------------------------------------------------------------
-def _pictures(found: CalibratedTable) -> list[Drawing]:
+def pictures(found: CalibratedTable) -> list[Drawing]:
     """Predicted against measured, and beside it the untrained score: on what was held out, and on what the table knows."""
     model = found.calibration
     made = _pair(found, "held", "held out", model.values, model.held_out, model.untrained_of_trained, model.trained)

@@ -217,24 +217,32 @@ def _unit(largest: float) -> tuple[float, str]:
 # -- chart to figure ------------------------------------------------------------------------------------------------------
 def figure(chart: Chart, colours: Mapping[str, str] = ROLES, *, legend: bool = True) -> Figure:
     """The chart as a matplotlib figure; `colours` gives the colour of each role."""
-    with _style(colours):
+    with style(colours):
         from matplotlib.figure import Figure
 
         made = Figure(figsize=(SIZE[0] / 72, SIZE[1] / 72), dpi=72, layout="constrained")
-        axes = made.add_subplot()
-        for number, layer in enumerate(chart.layers):
-            _draw(axes, layer, colours, number)
-        for x, text in chart.lines:
-            axes.axvline(x, color=colours["limit"], linewidth=1.1, linestyle=(0, (4, 3)), zorder=1)
-            axes.annotate(
-                text, (x, 1), xycoords=("data", "axes fraction"), xytext=(-4, -2), textcoords="offset points",
-                ha="right", va="top", color=colours["limit"], fontsize=9,
-                bbox={"facecolor": colours["surface"], "edgecolor": "none", "pad": 1.5, "alpha": 0.8},
-            )  # fmt: skip
-        _frame(axes, chart, colours)
-        if legend and any(layer.label for layer in chart.layers):
-            axes.legend(loc="best", fontsize=9, labelcolor=colours["ink"])
+        draw(made.add_subplot(), chart, colours, legend=legend)
     return made
+
+
+def draw(axes: Axes, chart: Chart, colours: Mapping[str, str] = ROLES, *, legend: bool = True) -> None:
+    """The chart on axes that are there already, in our `style`."""
+    for number, layer in enumerate(chart.layers):
+        _draw(axes, layer, colours, number)
+    for x, text in chart.lines:
+        axes.axvline(x, color=colours["limit"], linewidth=1.1, linestyle=(0, (4, 3)), zorder=1)
+        axes.annotate(
+            text, (x, 1), xycoords=("data", "axes fraction"), xytext=(-4, -2), textcoords="offset points",
+            ha="right", va="top", color=colours["limit"], fontsize=9,
+            bbox={"facecolor": colours["surface"], "edgecolor": "none", "pad": 1.5, "alpha": 0.8},
+        )  # fmt: skip
+    _frame(axes, chart, colours)
+    named = sum(bool(layer.label) for layer in chart.layers)
+    if legend and named:  # below the axis: inside it lies on dots and lines
+        axes.legend(
+            loc="upper center", bbox_to_anchor=(0.5, -0.16), ncols=named, borderaxespad=0.0, fontsize=9,
+            labelcolor=colours["ink"], handlelength=1.5, columnspacing=1.5,
+        )  # fmt: skip
 
 
 def _draw(axes: Axes, layer: Layer, colours: Mapping[str, str], number: int) -> None:
@@ -283,22 +291,25 @@ def _frame(axes: Axes, chart: Chart, colours: Mapping[str, str]) -> None:
     if chart.scale.high is not None:
         axes.set_ylim(top=chart.scale.high)
     axes.set_xlabel(printable(chart.x_label[:60]), parse_math=False, color=colours["muted"])
-    axes.set_title(
-        printable(chart.y_label[:60]), parse_math=False, loc="left", fontsize=10, color=colours["muted"], pad=8
-    )
+    head(axes, chart.y_label, colours)
     axes.grid(axis="y", color=colours["grid"], linewidth=0.8)
-    axes.set_axisbelow(True)
-    for side, spine in axes.spines.items():
-        spine.set_visible(side == "bottom")
-        spine.set_color(colours["grid"])
-    axes.tick_params(length=0, labelcolor=colours["muted"], labelsize=9.5, which="both")
     axes.margins(x=0.03, y=0.07)
     if chart.x_unit == "plain":
         axes.set_xlim(left=0)
 
 
+def head(axes: Axes, title: str, colours: Mapping[str, str] = ROLES) -> None:
+    """What all our axes have in common: a title on the left, no frame but a line below, quiet numbers without ticks."""
+    axes.set_title(printable(title[:60]), parse_math=False, loc="left", fontsize=10, color=colours["muted"], pad=8)
+    axes.set_axisbelow(True)
+    for side, spine in axes.spines.items():
+        spine.set_visible(side == "bottom")
+        spine.set_color(colours["grid"])
+    axes.tick_params(length=0, labelcolor=colours["muted"], labelsize=9.5, which="both")
+
+
 @contextmanager
-def _style(colours: Mapping[str, str]) -> Iterator[None]:
+def style(colours: Mapping[str, str]) -> Iterator[None]:
     """Matplotlib's own defaults plus ours, whatever the user has set; all is put back afterwards."""
     import matplotlib
 
@@ -321,7 +332,7 @@ def _style(colours: Mapping[str, str]) -> Iterator[None]:
 def save_png(chart: Chart, path: str | Path, *, dpi: int = 144) -> Path:
     """The chart as a PNG on white, with its legend; equal charts give equal files."""
     made = figure(chart)
-    with _style(ROLES):
+    with style(ROLES):
         made.savefig(path, format="png", dpi=dpi, facecolor=ROLES["surface"], metadata={"Software": None})
     return Path(path)
 
@@ -334,7 +345,7 @@ def to_svg(chart: Chart) -> str:
     """
     buffer = io.StringIO()
     made = figure(chart, SENTINELS, legend=False)
-    with _style(SENTINELS):
+    with style(SENTINELS):
         made.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None, "Format": None, "Type": None})
     root = ET.fromstring(buffer.getvalue())  # noqa: S314  # our own text, written a line above
     for parent in list(root.iter()):

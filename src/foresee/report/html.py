@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -33,12 +34,16 @@ WIDE = 8
 
 @dataclass(frozen=True)
 class Drawing:
-    """A chart ready for a page: the SVG, its heading, and a line that says what to see."""
+    """A chart for a page: its heading, a line that says what to see, and the SVG, drawn when the page asks for it."""
 
     heading: str
-    svg: str
     note: str
     chart: Chart
+
+    @cached_property
+    def svg(self) -> str:
+        """The chart as SVG."""
+        return to_svg(self.chart)
 
 
 @dataclass(frozen=True)
@@ -187,10 +192,10 @@ def _tradeoff(info: Info, one: Tradeoff) -> Drawing:
 
 
 def drawing(heading: str, chart: Chart, note: str = "") -> Drawing:
-    """Draw a chart for a page, and say how many points its axis leaves out."""
+    """A chart for a page; the note also says how many points its axis leaves out."""
     left = chart.scale.hidden
     note += f" {left} far {'worse one lies' if left == 1 else 'worse ones lie'} outside the axis." if left else ""
-    return Drawing(heading, to_svg(chart), note.strip(), chart)
+    return Drawing(heading, note.strip(), chart)
 
 
 def table_of(info: Info) -> list[Entry]:

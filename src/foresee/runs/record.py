@@ -95,7 +95,7 @@ class StepRow:
     time: float
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Record:
     """A whole run. `status` is "running", "finished" or "interrupted"; candidates come in order of their id.
 
@@ -113,6 +113,9 @@ class Record:
     title: str = ""
     objectives: tuple[Objective, ...] = ()
     steps: tuple[StepRow, ...] = ()
+
+    def __repr__(self) -> str:
+        return f"<Record of a {self.kind}, {self.status}: {len(self.candidates)} candidates, {len(self.events)} events>"
 
     @property
     def scored(self) -> tuple[CandidateRow, ...]:

@@ -18,6 +18,7 @@ _HOMES = {
     "ScoreMatrix": "foresee.scoring.many",
     "Scored": "foresee.scoring.scorer",
     "Scorer": "foresee.scoring.scorer",
+    "Scores": "foresee.scoring.several",
     "ScoringSettings": "foresee.scoring.settings",
     "rank": "foresee.scoring.ranking",
     "score": "foresee.scoring.one",
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from foresee.scoring.ranking import Ranking, rank
     from foresee.scoring.scorer import Job, Scored, Scorer
     from foresee.scoring.settings import ScoringSettings
+    from foresee.scoring.several import Scores
 
 __all__ = [
     "Cache",
@@ -40,6 +42,7 @@ __all__ = [
     "ScoreMatrix",
     "Scored",
     "Scorer",
+    "Scores",
     "ScoringSettings",
     "rank",
     "score",

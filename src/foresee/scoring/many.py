@@ -32,7 +32,7 @@ from foresee.task import Task
 A = TypeVar("A")
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class ScoreMatrix:
     """The scores of one proxy: rows are architectures, columns are seeds; NaN where there is no value.
 
@@ -48,6 +48,10 @@ class ScoreMatrix:
     reasons: Counter[str] = field(default_factory=Counter)
     parts: Mapping[str, NDArray[np.float64]] = field(default_factory=dict)
     cached: int = 0
+
+    def __repr__(self) -> str:
+        rows, seeds = self.values.shape
+        return f"<ScoreMatrix of {self.proxy}: {rows} architectures, {seeds} seeds, {self.reasons.total()} without a value>"
 
     @property
     def merits(self) -> NDArray[np.float64]:

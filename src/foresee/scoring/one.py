@@ -28,6 +28,7 @@ from foresee.probes.probe import Probe, out_of_memory
 from foresee.proxies.base import Proxy, RankDeficientError, Score, Status, get, names_of
 from foresee.quantities import parse_bytes
 from foresee.registry import tidy
+from foresee.scoring.several import Scores
 from foresee.seeds import derive, random_states_kept
 
 #: a network, or a function without arguments that makes one
@@ -96,7 +97,7 @@ def scores(
     initialise: str | None = None,
     outputs: Outputs | None = None,
     memory: str | float | None = None,
-) -> dict[str, Score]:
+) -> Scores:
     """Several proxies of one network; what they have in common is computed once.
 
     `proxies` are names, wildcards (`grad*`), "all" (those that take a few runs), "every" (the expensive ones too: `foresee
@@ -131,7 +132,7 @@ def scores(
         for tally, probe in tallies:
             tally.add(probe, repeat, memory)
     found = {tally.proxy.full_name: tally.score() for tally, _ in tallies}
-    return {one.full_name: found[one.full_name] for one in chosen}
+    return Scores({one.full_name: found[one.full_name] for one in chosen})
 
 
 def wants(proxy: Proxy) -> tuple[int, int]:

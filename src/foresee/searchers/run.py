@@ -5,9 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from foresee.errors import RunError
+from foresee.grid import Column, Grid, Shown, frame, shortened
+from foresee.lazy import find
+from foresee.quantities import format_quantity
 from foresee.runs.folder import read
 from foresee.runs.record import CandidateRow, Record
 from foresee.searchers.settings import SearchSettings
@@ -17,9 +20,16 @@ from foresee.spaces.candidate import Candidate
 from foresee.spaces.find import Said, check_named, get, is_code, say_space
 from foresee.task import Task
 
+if TYPE_CHECKING:
+    import pandas
+    from matplotlib.figure import Figure
 
-@dataclass(frozen=True)
-class Run:
+#: candidates that a notebook shows
+SHOWN = 5
+
+
+@dataclass(frozen=True, repr=False)
+class Run(Shown):
     """A finished or interrupted search.
 
     `best` builds the network it names: `run.best.build()`. `record` holds every candidate with its scores. `space` is the
@@ -69,6 +79,59 @@ class Run:
         """
         return cls(read(folder), Path(folder), space)
 
+    # -- what people see ------------------------------------------------------------------------------------------------
+    def to_frame(self) -> pandas.DataFrame:
+        """A row for each candidate: status, architecture, what it seeks, every score, every cost. Needs pandas."""
+        return frame(
+            (
+                {
+                    "candidate": row.id,
+                    "status": row.status,
+                    "architecture": row.architecture,
+                    "merit": row.merit,
+                    **{name: score.value for name, score in row.scores.items()},
+                    **row.counts,
+                    "seconds": row.seconds,
+                    "reason": row.reason,
+                }
+                for row in self.record.candidates
+            ),
+            index="candidate",
+        )
+
+    def plot(self) -> Figure:
+        """The score over the candidates, and against the first cost, as a matplotlib figure."""
+        drawn: Figure = find("foresee.report.plots", "of_run")(self)
+        return drawn
+
+    def __str__(self) -> str:
+        failed = sum(row.status == "failed" for row in self.record.candidates)
+        words = [f"{len(self.record.scored)} scored", *([f"{failed} failed"] if failed else [])]
+        space = str(self.record.settings.get("space", "a space")).removeprefix("given:")
+        return f"search of {shortened(space, 60)}, {self.status}: {', '.join(words)}"
+
+    def __repr__(self) -> str:
+        row = self.record.best
+        return f"<Run: {self}{'' if row is None else f'; best {shortened(row.architecture, 80)}'}>"
+
+    def _grid(self) -> Grid:
+        best, sought = self.record.scored[:SHOWN], self.record.objectives
+        costs = [name for name in ("params", "macs") if any(name in row.counts for row in best)]
+        columns = [Column(""), Column("architecture", words=True)]
+        columns += [Column(f"{one.name} ({one.direction} is better)") for one in sought] or [Column("merit")]
+        rows = [
+            [
+                str(place),
+                shortened(row.architecture),
+                *([f"{row.objectives[one.name]:.6g}" for one in sought] or [f"{row.merit:.6g}"]),
+                *(format_quantity(row.counts[name]) if name in row.counts else "" for name in costs),
+            ]
+            for place, row in enumerate(best, 1)
+        ]
+        notes = [f"in {self.folder}"] if self.folder else []
+        return Grid([*columns, *map(Column, costs)], rows, f"{self}", notes)
+
+    # -- where it came from ---------------------------------------------------------------------------------------------
     @cached_property
     def _settings(self) -> SearchSettings:
         return SearchSettings.from_json(self.record.settings)

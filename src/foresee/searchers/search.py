@@ -17,6 +17,7 @@ from foresee.runs import engines
 from foresee.runs.environment import environment
 from foresee.runs.events import Announcer, Observer
 from foresee.runs.folder import RunFolder, write_whole
+from foresee.runs.progress import watched
 from foresee.runs.record import Objective
 from foresee.runs.store import Store
 from foresee.scoring.scorer import Scorer
@@ -51,6 +52,7 @@ def search(
     workers: int | None = None,
     observers: Iterable[Observer] = (),
     measured: Mapping[str, float] | Measured | None = None,
+    progress: bool = False,
     **settings: Any,
 ) -> Run:
     """Search a space for the architecture that scores best within the budgets.
@@ -69,6 +71,7 @@ def search(
         workers: processes to use; by default one per core.
         observers: called with every `Event`.
         measured: what was measured of architectures, by text, for searchers that ask for it.
+        progress: show how far it is, in one line; also in a notebook.
         **settings: any other field of `SearchSettings` or `ScoringSettings`.
 
     Returns:
@@ -102,7 +105,7 @@ def search(
         resume=resume,
         engine=engine,
         workers=workers,
-        observers=observers,
+        observers=watched(observers, progress),
         space=made,
         data=given,
         measured=measured,

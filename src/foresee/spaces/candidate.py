@@ -12,12 +12,13 @@ import torch
 from torch import nn
 
 from foresee.errors import InputError, shown
+from foresee.grid import shortened
 from foresee.spaces.base import Space
 from foresee.spaces.find import Said, check_named, get, say_space
 from foresee.task import Task
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Candidate:
     """An architecture with its space and task: what a run finds, and what builds a network anywhere.
 
@@ -28,6 +29,9 @@ class Candidate:
     architecture: Any
     task: Task
     details: Mapping[str, Any] = field(default_factory=dict, compare=False)
+
+    def __repr__(self) -> str:
+        return f"<Candidate of {self.space.name}: {shortened(str(self.architecture))}>"
 
     def build(self, seed: int | None = None) -> nn.Module:
         """The network, with the weights it had when it was scored (or those of `seed`); global random state is kept."""

@@ -10,23 +10,30 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from foresee.benchmarks.benches.settings import BASELINES, BenchSettings
+from foresee.grid import Bad, Column, Grid, Shown, frame
+from foresee.lazy import find
+from foresee.quantities import format_seconds
 from foresee.runs.folder import RunFolder, write_whole
 from foresee.scoring.many import ScoreMatrix
 from foresee.statistics import Correlations, spearman
+
+if TYPE_CHECKING:
+    import pandas
+    from matplotlib.figure import Figure
 
 RESULT, CORRELATIONS, SCORES = "bench.json", "correlations.csv", "scores.csv"
 
 Floats = NDArray[np.float64]
 
 
-@dataclass(frozen=True, eq=False)
-class Bench:
+@dataclass(frozen=True, eq=False, repr=False)
+class Bench(Shown):
     """What a bench found. Arrays are aligned with `texts`, the sampled architectures in the order they were drawn.
 
     `truth` are the table's numbers, better in `direction`; `of` is how many architectures of the table have the target.
@@ -100,6 +107,49 @@ class Bench:
             "spearman_by_repeat": [None if np.isnan(value) else value for value in self.by_repeat[name]],
             **self.correlations[name].to_json(),
         }
+
+    # -- what people see ------------------------------------------------------------------------------------------------
+    def to_frame(self) -> pandas.DataFrame:
+        """A row for each architecture: its number in the table, and each proxy's mean value. Needs pandas."""
+        means = {name: matrix.values.mean(axis=1) for name, matrix in self.matrices.items()}
+        return frame(
+            (
+                {"architecture": text, self.settings.target: truth, **{name: mean[i] for name, mean in means.items()}}
+                for i, (text, truth) in enumerate(zip(self.texts, self.truth, strict=True))
+            ),
+            index="architecture",
+        )
+
+    def plot(self, proxy: str | None = None) -> Figure:
+        """The rank correlations with their intervals, and one proxy (the best) against the truth, as a matplotlib figure."""
+        drawn: Figure = find("foresee.report.plots", "of_bench")(self, proxy)
+        return drawn
+
+    def __str__(self) -> str:
+        return str(self._grid())
+
+    def __repr__(self) -> str:
+        asked = self.settings
+        return (
+            f"<Bench of {asked.space}, {asked.target}: {len(self.texts)} architectures, {len(self.matrices)} proxies>"
+        )
+
+    def _grid(self) -> Grid:
+        columns = [Column("proxy", words=True), *map(Column, ("Spearman", "Kendall", "failed", "time"))]
+        found = sorted(self.correlations.items(), key=lambda pair: -np.nan_to_num(pair[1].spearman.value, nan=-2.0))
+        rows = [
+            [
+                f"{name} (baseline)" if name in BASELINES else name,
+                str(one.spearman),
+                str(one.kendall),
+                Bad(one.failed) if one.failed else "0",
+                format_seconds(self.seconds[name]),
+            ]
+            for name, one in found
+        ]
+        sample = f"{len(self.texts):,} of {self.of:,} architectures"
+        looked = f"{sample}, looked at {self.looked_at}; in brackets 95 % intervals"
+        return Grid(columns, rows, f"{self.settings.space} · {self.settings.target}", [looked, *self.notes])
 
     # -- files --------------------------------------------------------------------------------------------------------
     def correlations_csv(self) -> str:

@@ -26,6 +26,7 @@ from foresee.data import Data
 from foresee.errors import InputError
 from foresee.runs.environment import environment
 from foresee.runs.events import Observer
+from foresee.runs.progress import watched
 from foresee.scoring.cache import Cache
 from foresee.scoring.many import asked_settings, parsed, scored
 from foresee.scoring.settings import ScoringSettings
@@ -56,6 +57,7 @@ def bench(
     workers: int | None = None,
     cache: Cache | str | Path | None = None,
     observers: Iterable[Observer] = (),
+    progress: bool = False,
     **scoring: Any,
 ) -> Bench:
     """How well proxies foresee a column of a table, beside params, macs and random.
@@ -76,6 +78,7 @@ def bench(
         workers: processes to use; by default one per core.
         cache: scores already computed; by default the file $FORESEE_CACHE names, else `scores.sqlite` in `out`.
         observers: called with an `Event` for each architecture scored.
+        progress: show how far it is, in one line; also in a notebook.
         **scoring: any field of `ScoringSettings`: seed, repeats, inputs, outputs, batch_size, threads, device, ...
     """
     # The path as it was typed leads back to the file; the table itself only remembers its name.
@@ -122,7 +125,7 @@ def bench(
             engine=engine,
             workers=workers,
             cache=cache_for(cache, folder),
-            observers=observers,
+            observers=watched(observers, progress),
         )
         merits = truth if wanted.direction == "higher" else -truth
         telling = [k for k in top if k < len(texts)]  # the foremost ten of ten are all

@@ -140,29 +140,32 @@ def _plain(found: Ranking, space: str, seed: int) -> dict[str, object]:
         }
         for place, name in enumerate(found.order, 1)
     ]
-    return {**({"space": space} if space else {}), "seed": seed, "by": found.by, "networks": networks}
+    return {
+        **({"space": space} if space else {}),
+        "seed": seed,
+        "by": found.by,
+        "joined": found.joined,
+        "networks": networks,
+    }
 
 
 def _show(found: Ranking) -> None:
-    proxies = list(next(iter(found.scores.values())))
-    joined = found.mean_ranks if found.by == "mean_rank" else found.log_ranks
+    several = len(found.votes) > 1
     grid = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
-    for column in ("", *proxies, *([found.by.replace("_", " ")] if len(proxies) > 1 else [])):
+    baselines = [f"{name} (baseline)" for name in found.baselines]
+    for column in ("", *found.votes, *([found.by.replace("_", " ")] if several else []), *baselines):
         grid.add_column(escape(column), justify="right", no_wrap=True)
     grid.add_column("network", overflow="ellipsis" if out.is_terminal else "ignore", no_wrap=True)
-    for place, name in enumerate(found.order, 1):
-        cells = [_cell(one) for one in found.scores[name].values()]
-        cells += [f"{joined[name]:.3g}"] if len(proxies) > 1 else []
+    for name, place, scores in found:
+        cells = [_cell(scores[vote]) for vote in found.votes]
+        cells += [f"{found.joined_ranks[name]:.3g}"] if several else []
+        cells += [_cell(scores[baseline]) for baseline in found.baselines]
         grid.add_row(f"{place}", *cells, escape(name))
     print_whole(grid)
-    for proxy in proxies:
-        reasons = Counter(own[proxy].reason for own in found.scores.values() if not own[proxy].ok)
-        if reasons:
-            why = f"{proxy}: no score of {reasons.total()} of {len(found.scores)}: {next(iter(reasons))}"
-            out.print(why, style="yellow", markup=False, highlight=False, soft_wrap=True)
+    out.print(found.joined, style="dim", markup=False, highlight=False, soft_wrap=True)
+    for line in found.problems:
+        out.print(line, style="yellow", markup=False, highlight=False, soft_wrap=True)
 
 
 def _cell(score: Score) -> str:
-    if score.value is None:
-        return f"[red]{escape(score.status)}[/red]"
-    return f"{score.value:.6g}" + (f" ± {score.spread:.2g}" if score.spread else "")
+    return score.cell if score.ok else f"[red]{escape(score.cell)}[/red]"
