@@ -48,7 +48,7 @@ class Watch:
 
     def observe(self, event: Event) -> None:
         """Take one event in."""
-        if event.kind == "step":
+        if event.kind in ("step", "finalist"):
             self._step(event)
             return
         self.done, self.total = event.done, event.total
@@ -81,7 +81,7 @@ class Watch:
             self._failed += event.kind == "failed"
 
     def _step(self, event: Event) -> None:
-        """A searcher's own steps have a bar of their own: what they are called, how many are done of how many."""
+        """The finals and a searcher's own steps have a bar of their own: their name, how many are done of how many."""
         name, done, total = (event.details[key] for key in ("name", "step", "steps"))
         self._bar.update(self._task, description=name, completed=done, total=total, facts="")
         if self._lines and not event.details["replayed"]:
