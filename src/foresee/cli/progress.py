@@ -42,7 +42,7 @@ class Watch:
 
     def observe(self, event: Event) -> None:
         """Take one event in."""
-        if event.kind == "step":
+        if event.kind in ("step", "finalist"):
             self._step(event)
             return
         self._tally.take(event)
@@ -64,7 +64,7 @@ class Watch:
         return stopped(f" after {done} of {total}; the same command goes on from there" if total else "")
 
     def _step(self, event: Event) -> None:
-        """A searcher's own steps have a bar of their own: what they are called, how many are done of how many."""
+        """The finals and a searcher's own steps have a bar of their own: their name, how many are done of how many."""
         name, done, total = (event.details[key] for key in ("name", "step", "steps"))
         self._bar.update(self._task, description=name, completed=done, total=total, facts="")
         if self._lines and not event.details["replayed"]:

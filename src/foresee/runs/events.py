@@ -14,8 +14,8 @@ _LOG = logging.getLogger("foresee")
 class Event:
     """One thing that happened.
 
-    Kinds: "started", "resumed", "asked", "scored", "failed", "best", "step", "finished", "interrupted". `done` and `total`
-    count candidates.
+    Kinds: "started", "resumed", "asked", "scored", "failed", "best", "step", "finalist", "finished",
+    "interrupted". `done` and `total` count candidates.
     """
 
     kind: str

@@ -5,9 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 from foresee.errors import InputError
+from foresee.runs.finals import KIND, Finals, finals, fresh
 from foresee.statistics import front
 
 
@@ -124,8 +126,19 @@ class Record:
 
     @property
     def best(self) -> CandidateRow | None:
-        """The candidate with the greatest merit."""
-        return next(iter(self.scored), None)
+        """The finalist ranked first; where there were no finals, the candidate with the greatest merit."""
+        first = self.finals.ranked[0].candidate if self.finals else None
+        return next((c for c in self.scored if first in (None, c.id)), None)
+
+    @cached_property
+    def finals(self) -> Finals | None:
+        """The best few under fresh seeds; None where that was not asked for, or is not done yet."""
+        asked, seeds = self.settings.get("finalists"), self.settings.get("finalist_seeds")
+        events = [(event.candidate, event.details) for event in self.events if event.kind == KIND]
+        if not events or not isinstance(asked, int) or not isinstance(seeds, int) or len(self.objectives) != 1:
+            return None
+        chosen = [c.id for c in self.scored[: max(0, asked)]]
+        return finals(chosen, seeds, fresh(events), self.objectives[0].merit(1.0))
 
     @property
     def front(self) -> tuple[CandidateRow, ...]:

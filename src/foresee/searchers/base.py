@@ -65,6 +65,8 @@ class Searcher(ABC):
     cost: ClassVar[str] = "one score per candidate"
     objectives: ClassVar[int | None] = 1
     window: ClassVar[int | None] = None
+    #: what in it depends on how many evaluations were asked for: a run that has this cannot be given more of them
+    by_total: ClassVar[str] = ""
     #: what its steps are called where they are shown
     step_name: ClassVar[str] = "steps"
 

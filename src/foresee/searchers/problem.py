@@ -146,14 +146,14 @@ class Problem:
     @property
     def recorded(self) -> list[str]:
         """The costs that are kept of every candidate."""
-        costs = [one.name for one in self.objectives if self._is_cost(one)]
+        costs = [one.name for one in self.objectives if self.is_cost(one)]
         return list(dict.fromkeys(["params", "macs", *self.limits.quantities, *costs]))
 
     def values(self, scores: Mapping[str, Score], costs: Mapping[str, float]) -> dict[str, float]:
         """The value of every objective that has one."""
         found: dict[str, float] = {}
         for one in self.objectives:
-            value = costs.get(one.name) if self._is_cost(one) else scores[one.name].value
+            value = costs.get(one.name) if self.is_cost(one) else scores[one.name].value
             if value is not None:
                 found[one.name] = value
         return found
@@ -161,11 +161,12 @@ class Problem:
     def missing(self, scores: Mapping[str, Score]) -> str:
         """Why an objective has no value, in words; "" where all have."""
         for one in self.objectives:
-            if not self._is_cost(one) and not (score := scores[one.name]).ok:
+            if not self.is_cost(one) and not (score := scores[one.name]).ok:
                 return f"{score.proxy}: {score.status} ({score.reason})"
         return ""
 
-    def _is_cost(self, objective: Objective) -> bool:
+    def is_cost(self, objective: Objective) -> bool:
+        """Whether it is a cost, which depends on no seed, and not a proxy of the same name."""
         return objective.name in QUANTITIES and objective.direction == "lower"
 
 

@@ -47,7 +47,7 @@ class Run(Shown):
 
     @cached_property
     def best(self) -> Candidate:
-        """The candidate with the greatest merit."""
+        """The finalist ranked first; where there were no finals, the candidate with the greatest merit."""
         row = self.record.best
         if row is None:
             raise RunError("no candidate of this run has a score; the report lists the reasons")
@@ -134,7 +134,7 @@ class Run(Shown):
     # -- where it came from ---------------------------------------------------------------------------------------------
     @cached_property
     def _settings(self) -> SearchSettings:
-        return SearchSettings.from_json(self.record.settings)
+        return SearchSettings.of_run(self.record.settings)
 
     @cached_property
     def _task(self) -> Task:

@@ -18,14 +18,14 @@ from foresee.runs.environment import environment
 from foresee.runs.events import Announcer, Observer
 from foresee.runs.folder import RunFolder, write_whole
 from foresee.runs.progress import watched
-from foresee.runs.record import Objective
 from foresee.runs.store import Store
 from foresee.scoring.scorer import Scorer
-from foresee.searchers.base import make
+from foresee.searchers.base import Searcher, make
+from foresee.searchers.finalists import hold_finals
 from foresee.searchers.problem import Measured, Problem, objectives_of
 from foresee.searchers.run import Run
 from foresee.searchers.session import Session
-from foresee.searchers.settings import SearchSettings
+from foresee.searchers.settings import EXTENDABLE, SearchSettings
 from foresee.spaces.base import Space
 from foresee.spaces.find import Said, get
 from foresee.spaces.own import OwnSpace
@@ -43,7 +43,8 @@ def search(
     searcher: str = "evolution",
     budgets: Iterable[Limit] = (),
     *,
-    evaluations: int = 100,
+    evaluations: int | None = None,
+    finalists: int | None = None,
     seed: int = 0,
     data: str | Data | Any = "digits",
     out: str | Path | None = None,
@@ -62,11 +63,13 @@ def search(
         proxies: one or several proxies; the first steers, the others are recorded.
         searcher: `evolution`, `random`, ...
         budgets: hard limits such as `fs.budgets.params < 1e6`; nothing outside them is ever scored.
-        evaluations: candidates to score.
+        evaluations: candidates to score: 100, or as many as the run that is resumed has; more of them extend it.
+        finalists: how many of the best are scored again at the end under fresh seeds: 5, or as in the run that is resumed.
         seed: decides everything that is random.
         data: what proxies look at: a name, a path, a `Data`, a tensor, `(inputs, labels)`, or a list of these.
         out: run folder; without it the run lives in memory only.
-        resume: go on with the run in `out` (or start, where there is none yet).
+        resume: go on with the run in `out` (or start, where there is none yet). Its settings must be those it had, but for
+            `evaluations` (more of them), `finalists` and `finalist_seeds`.
         engine: `serial` or `processes`.
         workers: processes to use; by default one per core.
         observers: called with every `Event`.
@@ -87,6 +90,12 @@ def search(
     if any(isinstance(name, Proxy) for name in names):
         raise InputError("proxies: name them ('dextr', 'dextr:reference'); settings go into proxy_settings")
     made = None if isinstance(space, str) else get(space)
+    said = {"evaluations": evaluations, "finalists": finalists}
+    settings = {
+        **as_in_run(out, resume),
+        **settings,
+        **{key: value for key, value in said.items() if value is not None},
+    }
     given, reference = (None, data) if isinstance(data, str) else _given(data)
     asked = SearchSettings.of(
         space=str(space) if made is None else _reference(made, out),
@@ -94,7 +103,6 @@ def search(
         proxies=tuple(names),
         searcher=searcher,
         limits=Limits(budgets).to_json(),
-        evaluations=evaluations,
         seed=seed,
         data=reference,
         **settings,
@@ -137,14 +145,16 @@ def run_search(
         # Starts no process yet; made before the folder, so that a wrong name leaves nothing behind.
         engine_made = stack.enter_context(engines.make(engine, problem.scorer, workers))
         folder = None if out is None else RunFolder(out)
-        store = _open_store(folder, settings, problem.objectives, facts, resume, stack, code)
+        store = _open_store(folder, settings, searcher, facts, resume, stack, code)
         announce = Announcer(observers)
         # A measured latency cannot be measured again to the last digit: a run keeps what it saw, so that it replays.
         problem.clock.known.update(store.kept("latency"))
         problem.clock.note = lambda identity, seconds: store.keep("latency", identity, seconds)
         session = Session(searcher, store, engine_made, announce, settings.window)
+        session.extended = settings.extends(SearchSettings.of_run(store.get("settings")))
         try:
             session.go()
+            hold_finals(session, settings)
         except BaseException as error:
             if isinstance(error, RunError) and not session.begun:  # what is stored does not fit: it is left as it is
                 raise
@@ -175,6 +185,18 @@ def run_search(
         return run
 
 
+def as_in_run(out: str | Path | None, resume: bool) -> dict[str, Any]:
+    """What may change on resume, as it is in the run to go on with: what is not said stays. Empty where there is no run."""
+    folder = RunFolder(out) if resume and out is not None else None
+    if folder is None or not folder.exists:
+        return {}
+    with Store.open(folder.store_path) as store:
+        if store.get("kind") != "search":
+            return {}
+        before = SearchSettings.of_run(store.get("settings"))
+    return {name: getattr(before, name) for name in EXTENDABLE}
+
+
 def _problem(settings: SearchSettings, scorer: Scorer, measured: Mapping[str, float] | Measured | None) -> Problem:
     """What the settings ask for; names, proxies and their settings are checked on the way."""
     table = LatencyTable.load(settings.latency_table) if settings.latency_table else None
@@ -193,7 +215,7 @@ def _problem(settings: SearchSettings, scorer: Scorer, measured: Mapping[str, fl
 def _open_store(
     folder: RunFolder | None,
     settings: SearchSettings,
-    objectives: Sequence[Objective],
+    searcher: Searcher,
     facts: Mapping[str, Any],
     resume: bool,
     stack: ExitStack,
@@ -204,7 +226,7 @@ def _open_store(
         "kind": "search",
         "settings": settings.to_json(),
         "environment": facts,
-        "objectives": objectives,
+        "objectives": searcher.problem.objectives,
     }
     if folder is None:
         return stack.enter_context(Store.create(":memory:", **asked))
@@ -214,7 +236,7 @@ def _open_store(
         raise RunError(f"{folder.path} holds a run already: add --resume to go on with it, or choose another --out")
     if folder.exists:
         with Store.open(folder.store_path) as existing:
-            _check_same(folder, settings, facts, existing)
+            _check_same(folder, settings, searcher, facts, existing)
     folder.write_settings(asked["settings"])  # before the store: where there is a run, there are its settings
     if code:  # for people to read and to compare; nothing is ever run from it
         write_whole(folder.path / SOURCE, code)
@@ -223,10 +245,13 @@ def _open_store(
     return stack.enter_context(Store.open(folder.store_path, write=True))
 
 
-def _check_same(folder: RunFolder, settings: SearchSettings, facts: Mapping[str, Any], store: Store) -> None:
+def _check_same(
+    folder: RunFolder, settings: SearchSettings, searcher: Searcher, facts: Mapping[str, Any], store: Store
+) -> None:
     if store.get("kind") != "search":
         raise RunError(f"{folder.path} holds a run of another kind ({store.get('kind')})")
-    differences = settings.differences(store.get("settings"))
+    stored = SearchSettings.of_run(store.get("settings"))
+    differences = settings.refused(stored)
     before = store.get("environment", {})
     for key in ("data_fingerprint", "task"):
         if before.get(key) != facts.get(key):
@@ -238,7 +263,15 @@ def _check_same(folder: RunFolder, settings: SearchSettings, facts: Mapping[str,
             f"{folder.path / SOURCE}, or start a new run in another folder"
         )
     if differences:
-        raise SettingsMismatchError(f"{folder.path} was run with other settings: {'; '.join(differences)}")
+        raise SettingsMismatchError(
+            f"{folder.path} was run with other settings: {'; '.join(differences)}; a run that is resumed may be given more "
+            "evaluations, and other finalists and finalist_seeds, and nothing else"
+        )
+    if searcher.by_total and "evaluations" in settings.extends(stored):
+        raise SettingsMismatchError(
+            f"{folder.path}: a run of searcher {searcher.name} cannot be given more evaluations ({stored.evaluations} in the "
+            f"run): {searcher.by_total}; start a new run"
+        )
 
 
 def _write_best(folder: RunFolder | None, run: Run) -> None:

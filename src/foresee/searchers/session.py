@@ -36,6 +36,8 @@ class Session:
         self.stored = {row.id: row for row in store.candidates()}
         self._check_stored()
         self.begun = False
+        #: settings that are others than when the run began, as name: [before, now]
+        self.extended: dict[str, list[int]] = {}
         for row in self.stored.values():
             self.problem.recall(row.architecture, {name: float(value) for name, value in row.counts.items()})
         self.outcomes = {row.number: row.outcome for row in store.steps()}
@@ -66,8 +68,11 @@ class Session:
         if not self.begun:
             self.begun = True
             if self.stored or self.outcomes:
-                self.store.log("resumed")
+                self.store.log("resumed", None, **self.extended)
             self.store.set("status", "running")
+            if self.extended:
+                now = {name: values[1] for name, values in self.extended.items()}
+                self.store.set("settings", {**self.store.get("settings"), **now})
 
     def go(self) -> None:
         """From the first candidate to the last."""

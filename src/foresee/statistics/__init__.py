@@ -27,6 +27,7 @@ from foresee.statistics.single import (
     top_overlap,
     weighted_tau,
 )
+from foresee.statistics.student import mean_of_few
 
 __all__ = [
     "CONFIDENCE",
@@ -41,6 +42,7 @@ __all__ = [
     "kendall",
     "known_pairs",
     "mean_of",
+    "mean_of_few",
     "pearson",
     "places_of",
     "ranks_of",

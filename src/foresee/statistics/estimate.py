@@ -1,4 +1,4 @@
-"""An estimate: a number, and between which bounds its resamples lie."""
+"""An estimate: a number, and between which bounds it lies."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ CONFIDENCE = 0.95
 
 @dataclass(frozen=True)
 class Estimate:
-    """A number with its 95 % bootstrap percentile interval and the number of pairs it comes from."""
+    """A number with its 95 % interval (bootstrap percentiles; Student's for a handful) and how many it comes from."""
 
     value: float
     low: float = math.nan

@@ -69,6 +69,9 @@ def search(
         str | None, typer.Option(help="who looks (`foresee searchers`)", show_default="evolution")
     ] = None,
     evaluations: Annotated[int | None, typer.Option(help="how many architectures to score", show_default="100")] = None,
+    finalists: Annotated[
+        int | None, typer.Option(help="score so many of the best again under fresh seeds; 0: none", show_default="5")
+    ] = None,
     objective: Annotated[
         list[str] | None,
         typer.Option(
@@ -86,7 +89,9 @@ def search(
         Path | None, typer.Option(help="a TOML file with these settings; options given here win")
     ] = None,
     out_: Annotated[Path, typer.Option("--out", help="the run's folder")] = Path("runs/search"),
-    resume: Annotated[bool, typer.Option("--resume", help="go on with the run in --out, or start it")] = False,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="go on with the run in --out, or start it; more --evaluations extend it")
+    ] = False,
 ) -> None:
     """Find the architecture of SPACE that scores best within your limits, and write a report.
 
@@ -96,17 +101,20 @@ def search(
     """
     work.get_ready()
     from foresee.searchers import Run, SearchSettings, run_search
+    from foresee.searchers.search import as_in_run
 
     given: dict[str, Any] = {
         "space": space,
         "searcher": searcher,
         "evaluations": evaluations,
+        "finalists": finalists,
         "objectives": objective,
         "memory_batch": memory_batch,
         "latency_table": None if latency_table is None else str(latency_table),
         "limits": limits.parsed() or None,
     }
-    changes = {**scoring.said(), **{key: value for key, value in given.items() if value is not None}}
+    unsaid = as_in_run(out_, resume) if settings is None else {}
+    changes = {**unsaid, **scoring.said(), **{key: value for key, value in given.items() if value is not None}}
     if settings is None and space is None:
         raise InputError("name a space to search (`foresee spaces` lists them), or give --settings file.toml")
 
