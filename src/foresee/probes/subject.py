@@ -143,7 +143,7 @@ class Subject:
             stack.enter_context(torch.inference_mode(False))
             stack.enter_context(uncompiled())
             if self.scripted:  # after a few runs TorchScript would hide its operations in one
-                stack.enter_context(torch.jit.optimized_execution(False))  # type: ignore[attr-defined, no-untyped-call]
+                stack.enter_context(torch.jit.optimized_execution(False))  # type: ignore[attr-defined]
             stack.enter_context(untouched(self.network, self.seed, values=convert is None))
             use_batch_statistics(self.network)
             if self.create_graph:

@@ -26,6 +26,9 @@ def score(
     architecture: Annotated[
         str | None, typer.Argument(help="the architecture's text; a sample of the space without it")
     ] = None,
+    memory: Annotated[
+        str | None, typer.Option(help="what a proxy may take, such as 8GiB; by default half of what is free")
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="print JSON")] = False,
 ) -> None:
     """Score one architecture of a space, or any network your code makes.
@@ -52,7 +55,7 @@ def score(
     else:
         network, facts = _make(factory, space, derive(settings.seed, "weights")), {"network": space}
     with threads(settings.threads) if scoring.threads else nullcontext():
-        found = {one.proxy: one for one in scorer.of_network(network)}
+        found = {one.proxy: one for one in scorer.of_network(network, memory=memory)}
     if as_json:
         plain = {name: asdict(one) for name, one in found.items()}
         print(json.dumps({**facts, "seed": settings.seed, "scores": plain}, indent=2))
