@@ -35,7 +35,7 @@ def proxy_page(found: Proxy) -> str:
         "source": f"{found.paper}, {found.equation}" if found.equation else found.paper,
         "better": found.direction,
         "needs": str(found.needs),
-        "cost": found.cost,
+        "cost": f"{found.cost}{'; expensive: in `every`, not in `all`' if found.needs.expensive else ''}",
         "settings": ", ".join(f"`{key} = {value!r}`" for key, value in found.settings.items()) or "none",
         "variants": ", ".join(
             f"`{found.name}:{name}` ({', '.join(f'{key} = {value!r}' for key, value in changes.items())})"

@@ -79,4 +79,16 @@ def test_the_prediction_is_what_autograd_stores():
 def test_out_of_memory_is_recognised():
     assert out_of_memory(torch.OutOfMemoryError("CUDA out of memory"))
     assert out_of_memory(RuntimeError("[enforce fail] DefaultCPUAllocator: can't allocate memory: you tried ..."))
+    assert out_of_memory(RuntimeError("DefaultCPUAllocator: not enough memory: you tried to allocate 8 bytes"))
+    assert out_of_memory(RuntimeError("std::bad_alloc"))
+    assert out_of_memory(MemoryError())
     assert not out_of_memory(RuntimeError("shapes"))
+
+
+def test_out_of_memory_on_a_cpu_is_a_status():
+    class Greedy(nn.Linear):
+        def forward(self, x):
+            return super().forward(x) + torch.empty(2**60).sum()
+
+    found = fs.score(Greedy(2, 2), torch.zeros(4, 2), "jacov")
+    assert found.status == "out_of_memory"

@@ -5,9 +5,12 @@ from __future__ import annotations
 import pickle
 
 import pytest
+import torch
 from torch import nn
 
 import foresee as fs
+from foresee.batch import Batch
+from foresee.data import GivenBatches
 from foresee.errors import InputError, UnknownNameError
 from foresee.scoring import Job, Scorer, ScoringSettings, scores
 from foresee.seeds import derive
@@ -113,3 +116,14 @@ def test_batches_in_hand_are_few(monkeypatch):
     for seed in range(40):
         made(Job(CELLS[:1], ("grad_norm",), seed))
     assert len(made._batches) <= 16
+
+
+def test_a_proxy_that_wants_more_samples_than_there_are_stops_no_other():
+    few = GivenBatches([Batch(torch.randn(8, 3, 16, 16), torch.arange(8) % 4)])
+    settings = ScoringSettings(proxies=("snip", "knas"))
+    scorer = Scorer("nasbench201", settings, data=few)
+    network = nn.Sequential(nn.Flatten(), nn.Linear(768, 4))
+    snip, knas = scorer.of_network(network)
+    assert snip.ok
+    assert (knas.proxy, knas.status) == ("knas", "unsupported")
+    assert knas.reason == "50 batches are needed, but the one given has only 8 samples"

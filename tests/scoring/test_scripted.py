@@ -12,21 +12,8 @@ from foresee.probes.looks import SCRIPTED
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::torch.jit.TracerWarning")
 BATCH = (torch.randn(8, 3, 8, 8, generator=torch.Generator().manual_seed(0)), torch.arange(8) % 4)
 #: what looks at tensors, gradients and the graph, where hooks of layers are not needed
-SEEN = [
-    "foresee",
-    "snip",
-    "grad_norm",
-    "plain",
-    "l2_norm",
-    "grasp",
-    "jacov",
-    "epe_nas",
-    "nasi",
-    "zico",
-    "sigeo",
-    "fisher_rao",
-]
-SEEN += ["synflow_bn", "curvature", "params", "macs", "m_grad", "current_loss"]
+SEEN = ["foresee", "snip", "grad_norm", "plain", "l2_norm", "grasp", "jacov", "epe_nas", "nasi", "zico", "sigeo"]
+SEEN += ["fisher_rao", "synflow_bn", "curvature", "params", "macs", "m_grad", "current_loss"]
 
 
 def plain():
@@ -59,6 +46,12 @@ def test_what_needs_hooks_says_so(scripted):
     assert {name: one.status for name, one in rest.items()} == dict.fromkeys(rest, "unsupported")
     unlike = {name for name, one in rest.items() if SCRIPTED not in one.reason}
     assert unlike <= {"dss", "knas"}  # these would not apply to the module either
+
+
+def test_weights_are_not_pretended_to_be_drawn(scripted):
+    found = fs.score(scripted, BATCH, "snip", initialise="he")
+    assert found.status == "unsupported"
+    assert "not drawn anew" in found.reason
 
 
 def test_a_network_with_a_scripted_part_is_left_as_found():

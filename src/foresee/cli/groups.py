@@ -79,7 +79,8 @@ class ScoringOptions(LookOptions):
     }
 
     proxy: Annotated[
-        list[str] | None, typer.Option(help="what foresees (`foresee proxies`): the first one steers a search")
+        list[str] | None,
+        typer.Option(help="what foresees (`foresee proxies`), or all, or every; the first one steers a search"),
     ] = None
     input_: Annotated[str | None, typer.Option("--input", help="shape of one sample, such as 3x32x32")] = None
     outputs: Annotated[int | None, typer.Option(help="outputs of the network")] = None

@@ -20,7 +20,7 @@ from foresee import data as data_room
 from foresee.batch import Batch
 from foresee.data import Data
 from foresee.devices import threads, usable
-from foresee.errors import ForeseeError, said
+from foresee.errors import DataError, ForeseeError, said
 from foresee.proxies import base as proxies_base
 from foresee.proxies.base import Proxy, Score
 from foresee.scoring.one import scores
@@ -173,7 +173,12 @@ class Scorer:
         found: dict[str, Score] = {}
         groups: dict[int, tuple[list[Batch], list[Proxy]]] = {}
         for proxy in wanted:
-            batches = self.batches(proxy, seed)
+            try:
+                batches = self.batches(proxy, seed)
+            except DataError as error:  # fewer samples than this one wants: the others may have enough
+                blank = Score(proxy.full_name, None, "unsupported", str(error), direction=proxy.direction, seed=seed)
+                found[proxy.full_name] = replace(blank, repeats=self.settings.repeats)
+                continue
             groups.setdefault(id(batches), (batches, []))[1].append(proxy)
         for batches, group in groups.values():
             found |= scores(

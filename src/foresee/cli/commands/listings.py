@@ -64,6 +64,7 @@ def proxies(pattern: _Pattern = "*", as_json: _Json = False) -> None:
                 "better": found.direction,
                 "needs": str(found.needs),
                 "cost": found.cost,
+                "expensive": found.needs.expensive,
                 "source": source,
                 "variants": sorted(found.variants),
                 "settings": dict(found.settings),
@@ -75,7 +76,11 @@ def proxies(pattern: _Pattern = "*", as_json: _Json = False) -> None:
         return
     if not as_json:
         rows = [
-            {**{key: row[key] for key in ("name", "better", "needs", "cost")}, "source": _short(registry[row["name"]])}
+            {
+                **{key: row[key] for key in ("name", "better", "needs", "cost")},
+                "in": "every" if row["expensive"] else "all",  # by which word it is asked for
+                "source": _short(registry[row["name"]]),
+            }
             for row in rows
         ]
     _list(rows, as_json)

@@ -25,6 +25,10 @@ def score(
     architecture: Annotated[
         str | None, typer.Argument(help="the architecture's text", show_default="a sample of the space")
     ] = None,
+    memory: Annotated[
+        str | None,
+        typer.Option(help="memory that a proxy may take, such as 8GiB", show_default="half of what is free"),
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="print JSON")] = False,
 ) -> None:
     """Score one architecture of a space, or any network your code makes; the exit code is 1 where nothing could be scored.
@@ -57,7 +61,7 @@ def score(
     else:
         network, facts = make(factory, space, derive(settings.seed, "weights")), {"network": space}
     with threads_of(scoring):
-        found = {one.proxy: one for one in scorer.of_network(network)}
+        found = {one.proxy: one for one in scorer.of_network(network, memory=memory)}
     if as_json:
         plain = {name: asdict(one) for name, one in found.items()}
         print(json.dumps({**facts, "seed": settings.seed, "scores": plain}, indent=2))
