@@ -31,9 +31,9 @@ LAYERS = (nn.Linear, nn.Conv1d, nn.Conv2d, nn.Conv3d)
 class Exchange:
     """What all calls of layers exchanged; every tensor in float64 on the CPU.
 
-    `names` are those of the modules, or of the weights found in the graph; `directions` is how many directions the filters of
-    a layer read, `reads` and `told` the sphericity of what goes in and of what comes back, (calls,) each: modules in the order
-    of their calls, then what was found in the graph. `change` is how far an output moves when every weight is off by chance,
+    `names` are those of the modules, or of the weights found in the graph. `directions` is how many directions the filters of
+    a layer read, `reads` and `told` the sphericity of what goes in and of what comes back, (calls,) each: modules in order of
+    their calls, then what was found in the graph. `change` is how far an output moves when every weight is off by chance,
     relatively.
     """
 
