@@ -31,11 +31,13 @@ LAYERS = (nn.Linear, nn.Conv1d, nn.Conv2d, nn.Conv3d)
 class Exchange:
     """What all calls of layers exchanged; every tensor in float64 on the CPU.
 
-    `directions` is how many directions the filters of a layer read, `reads` and `told` the sphericity of what goes in and of
-    what comes back, (calls,) each: modules in the order of their calls, then what was found in the graph. `change` is how far
-    an output moves when every weight is off by chance, relatively.
+    `names` are those of the modules, or of the weights found in the graph. `directions` is how many directions the filters of
+    a layer read, `reads` and `told` the sphericity of what goes in and of what comes back, (calls,) each: modules in order of
+    their calls, then what was found in the graph. `change` is how far an output moves when every weight is off by chance,
+    relatively.
     """
 
+    names: tuple[str, ...]
     directions: Tensor
     reads: Tensor
     told: Tensor
@@ -90,7 +92,7 @@ class Exchanges(Watcher[Exchange]):
     def after(self, call: Call, output: Tensor) -> None:
         """A word to the gradient that will come back, before anything is written into the output."""
         reads = self._waiting.pop()
-        seen = _Call(directions(call.module), reads, torch.zeros_like(reads))
+        seen = _Call(call.name, directions(call.module), reads, torch.zeros_like(reads))
         self._calls.append(seen)
         self._called.update({id(weight): weight for weight in call.module.parameters()})
 
@@ -109,8 +111,9 @@ class Exchanges(Watcher[Exchange]):
         self.coverage = Coverage()
         if others and forward.outputs.requires_grad:
             seen = products(forward.outputs, len(forward.inputs[0]), others.values())
+            names = {id(weight): name for name, weight in forward.network.named_parameters()}
             for product in seen.products:
-                self._listen(product)
+                self._listen(product, names.get(id(product.weight), ""))
                 weights[id(product.weight)] = product.weight
             found = {*self._called, *(id(product.weight) for product in seen.products)}
             missing = [p for key, p in seen.reached.items() if key in others and key not in found | seen.tables]
@@ -123,10 +126,10 @@ class Exchanges(Watcher[Exchange]):
         self._weights = list(weights.values())
         return self._weights
 
-    def _listen(self, product: Product) -> None:
+    def _listen(self, product: Product, name: str) -> None:
         """As `before` and `after`, for a layer that was found in the graph."""
         reads = self._look(product.reads)
-        seen = _Call(product.directions, reads, torch.zeros_like(reads))
+        seen = _Call(name, product.directions, reads, torch.zeros_like(reads))
         self._calls.append(seen)
         heard: list[Tensor] = []
         for use in product.uses:
@@ -152,6 +155,7 @@ class Exchanges(Watcher[Exchange]):
         if not forward.outputs.isfinite().all():  # layers see correlations, and might not notice
             change = change * torch.nan
         return Exchange(
+            tuple(seen.name for seen in self._calls),
             torch.tensor([seen.directions for seen in self._calls], dtype=torch.float64),
             torch.stack([seen.reads for seen in self._calls]).cpu(),
             torch.stack([seen.told for seen in self._calls]).cpu(),
@@ -166,6 +170,7 @@ class Exchanges(Watcher[Exchange]):
 class _Call:
     """One call of a layer."""
 
+    name: str
     directions: float
     reads: Tensor
     told: Tensor

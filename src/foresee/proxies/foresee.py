@@ -15,8 +15,9 @@ from foresee.proxies.base import Needs, proxy
     needs=Needs(batch=16, backward=True, looks=("batch.exchanges",)),
     paper="this project; docs/default-score.md",
     cost="1 forward + backward run of 16 samples, and two determinants per layer",
+    variants={"layers": {"layers": True}},
 )
-def foresee(probe: Probe, *, channels: int = 256, columns: int = 8) -> Tensor:
+def foresee(probe: Probe, *, channels: int = 256, columns: int = 8, layers: bool = False) -> Tensor:
     r"""In how many independent directions the layers can learn, and how steadily; no labels.
 
     $$
@@ -44,6 +45,7 @@ def foresee(probe: Probe, *, channels: int = 256, columns: int = 8) -> Tensor:
 
     Settings: `columns`; `channels` is the most channels of a layer that are compared, evenly spaced, which bounds the cost
     of a determinant. Parts: `reads` and `told` are the sums with s(A) and s(G) alone, `steady` is 1 / (1 + log(1 + F)).
+    With `layers` (the variant `foresee:layers`) also `layer NAME` for each layer: its n sqrt(s(A) s(G)), over all its calls.
 
     Needs 16 samples (fewer will do), no labels. BatchNorm: batch statistics. Determinants in float64.
     Draws: `projection.<shape>`.
@@ -62,4 +64,8 @@ def foresee(probe: Probe, *, channels: int = 256, columns: int = 8) -> Tensor:
     n, s_A, s_G, F = seen.directions, seen.reads, seen.told, seen.change
     steady = 1 / (1 + F.log1p())
     probe.note(reads=n @ s_A, told=n @ s_G, steady=steady)
+    if layers:
+        for name, part in zip(seen.names, (n * (s_A * s_G).sqrt()).tolist(), strict=True):
+            key = f"layer {name or 'network'}"
+            probe.note(**{key: probe.notes.get(key, 0.0) + part})
     return n @ (s_A * s_G).sqrt() * steady

@@ -15,13 +15,15 @@ from typing import Any
 from foresee.quantities import format_quantity
 from foresee.report.commands import commands
 from foresee.report.figures import COUNT_NAMES, Chart, progress_chart, to_svg, tradeoff_chart
+from foresee.report.finals import finals_page, why_none
 from foresee.report.graphs import Cells, draw, load_cells
 from foresee.report.info import Entry, Info, Tradeoff, summarise
 from foresee.report.outcomes import ending
 from foresee.report.own import own_page
 from foresee.report.page import page, report_in
+from foresee.report.why import why
 from foresee.report.words import number, shortened
-from foresee.runs.record import Record, ScoreRow
+from foresee.runs.record import Record
 from foresee.spaces.base import Space
 
 #: rows of the table (as many again may be of the front), and pictures beside that of the best
@@ -70,7 +72,7 @@ def render(record: Record, folder: str | Path | None = None, space: Space[Any] |
     """
     info = summarise(record)
     top = table_of(info)
-    own = own_page(record, info, distinct(info.entries, 1 + RUNNERS_UP), space)
+    own = own_page(record, info, distinct(info.leading, 1 + RUNNERS_UP), space)
     cells = Cells({}) if own else load_cells(record.settings, [e.architecture for e in top], space)
     return page(
         "report.html",
@@ -79,7 +81,9 @@ def render(record: Record, folder: str | Path | None = None, space: Space[Any] |
         top=top,
         best_many=min(len(info.entries), TABLE),
         meters=_meters(info),
-        made_from=_made_from(info),
+        finals=finals_page(info),
+        no_finals=why_none(record),
+        why=why(record, info),
         few_parts=FEW_PARTS,
         repeats=_repeats(info),
         lines=commands(record, info.best.architecture if info.best else None, folder),
@@ -88,7 +92,7 @@ def render(record: Record, folder: str | Path | None = None, space: Space[Any] |
         cells=cells,
         own=own,
         ending=ending(record),
-        pictures=pictures(cells, distinct(info.entries, 1 + RUNNERS_UP), "cell"),
+        pictures=pictures(cells, distinct(info.leading, 1 + RUNNERS_UP), "cell"),
         wide=any(len(g.nodes) > WIDE for graphs in cells.graphs.values() for g in graphs),
         hover=hover(info.entries),
     )
@@ -215,15 +219,6 @@ def _meters(info: Info) -> list[Meter]:
         for t in counted
         if t.count in best.counts
     ]
-
-
-def _made_from(info: Info) -> list[ScoreRow]:
-    """Scores of the best candidate that know their parts, in the order of the table."""
-    if info.best is None:
-        return []
-    names = dict.fromkeys([*(one.name for one in info.objectives), *info.others])
-    rows = (info.best.scores.get(name) for name in names)
-    return [row for row in rows if row is not None and row.value is not None and row.parts]
 
 
 def _repeats(info: Info) -> int:

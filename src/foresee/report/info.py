@@ -6,10 +6,12 @@ import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from foresee.report.asked import asked, bounds, flatten, proxy_names, read_limits, whole
 from foresee.report.curves import improvements, rank_correlation
 from foresee.report.outcomes import OUTCOMES, Problem, outcome, problems, steps_in_words, working_time
+from foresee.runs.finals import Finals
 from foresee.runs.record import CandidateRow, Record, ScoreRow
 from foresee.statistics import front
 
@@ -131,11 +133,18 @@ class Info:
     exhausted: bool
     settings: tuple[tuple[str, str], ...]
     environment: tuple[tuple[str, str], ...]
+    finals: Finals | None = None
 
     @property
     def best(self) -> Entry | None:
-        """The best candidate, None where nothing was scored."""
-        return self.entries[0] if self.entries else None
+        """The best candidate: the first of the finals, or of the search; None where nothing was scored."""
+        return next(iter(self.leading), None)
+
+    @cached_property
+    def leading(self) -> tuple[Entry, ...]:
+        """All entries, the best one first, the others by rank."""
+        first = self.finals.ranked[0].candidate if self.finals else None
+        return tuple(sorted(self.entries, key=lambda entry: (entry.id != first, entry.rank)))
 
     @property
     def counts(self) -> tuple[str, ...]:
@@ -177,6 +186,7 @@ def summarise(record: Record) -> Info:
         exhausted=any(event.kind == "exhausted" for event in record.events),
         settings=flatten(record.settings),
         environment=flatten(record.environment),
+        finals=record.finals,
     )
 
 

@@ -11,7 +11,7 @@ from foresee.statistics import Estimate
 
 @dataclass(frozen=True)
 class Axis:
-    """From `low` to `high`: of correlations, which end at 1."""
+    """From `low` to `high`; correlations end at 1."""
 
     low: float
     high: float = 1.0
@@ -29,7 +29,7 @@ class Axis:
     @property
     def ticks(self) -> list[tuple[float, bool]]:
         """Where lines are drawn, in percent of the axis, and whether it is that of 0."""
-        return [(self.place(at), at == 0) for at in (-1.0, -0.5, 0.0, 0.5, 1.0) if self.low <= at]
+        return [(self.place(at), at == 0) for at in (-1.0, -0.5, 0.0, 0.5, 1.0) if self.low <= at <= self.high]
 
     def place(self, value: float) -> float:
         """A number in percent of the axis."""

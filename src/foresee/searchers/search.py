@@ -26,6 +26,7 @@ from foresee.searchers.problem import Measured, Problem, objectives_of
 from foresee.searchers.run import Run
 from foresee.searchers.session import Session
 from foresee.searchers.settings import EXTENDABLE, SearchSettings
+from foresee.searchers.winner import look_at_winner
 from foresee.spaces.base import Space
 from foresee.spaces.find import Said, get
 from foresee.spaces.own import OwnSpace
@@ -155,6 +156,7 @@ def run_search(
         try:
             session.go()
             hold_finals(session, settings)
+            look_at_winner(session)
         except BaseException as error:
             if isinstance(error, RunError) and not session.begun:  # what is stored does not fit: it is left as it is
                 raise
