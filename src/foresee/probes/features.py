@@ -41,8 +41,10 @@ class Features(Watcher[list[Feature]]):
             return
         rows = output.shape[1] if output.ndim > 1 else 1
         sample = self.kept(output).select(0, 0).reshape(rows, -1)
-        if self.careful or len(output) > 1:
-            sample = sample.clone()  # neither overwritten nor keeping the whole batch alive
+        if self.careful or len(output) > 1 or output.is_inference():
+            sample = (
+                sample.clone()
+            )  # neither overwritten nor keeping the whole batch alive, and a tensor that counts writes
         self._seen.append(Feature(call.name, call.module, sample))
         self._versions.append(sample._version)
 
