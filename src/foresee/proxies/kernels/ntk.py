@@ -25,6 +25,8 @@ from foresee.proxies.base import Needs, RankDeficientError, proxy
 TENAS = {"outputs": "sum", "parameters": "named_weight"}
 HNAS = {"outputs": "label", "parameters": "conv_linear"}
 FULL = {"outputs": "all", "parameters": "all"}
+#: a process holds more than its tensors, by what its allocator keeps for later
+_KEPT = 1.5
 
 
 def kernel_bytes(probe: Probe, settings: Mapping[str, Any], *, matrix: bool = True) -> float:
@@ -32,7 +34,7 @@ def kernel_bytes(probe: Probe, settings: Mapping[str, Any], *, matrix: bool = Tr
     if settings["method"] == "stochastic" and not matrix:
         return 2.0 * stored_by(probe, len(probe.data[0]))
     known = ("outputs", "parameters", "method", "memory", "buckets")
-    return predicted_bytes(probe, matrix=matrix, **{key: settings[key] for key in known if key in settings})
+    return _KEPT * predicted_bytes(probe, matrix=matrix, **{key: settings[key] for key in known if key in settings})
 
 
 def lengths_bytes(probe: Probe, settings: Mapping[str, Any]) -> float:
