@@ -31,7 +31,7 @@ _HOMES = {
     "rank": "foresee.scoring",
     "score": "foresee.scoring",
     "scores": "foresee.scoring",
-    "search": "foresee.searchers.search",
+    "search": "foresee.report.searched",
 }
 _ROOMS = (
     *(
@@ -69,9 +69,9 @@ if TYPE_CHECKING:
     from foresee.batch import Batch
     from foresee.errors import ForeseeError
     from foresee.proxies.base import Score, proxy
+    from foresee.report.searched import search
     from foresee.scoring import Ranking, rank, score, scores
     from foresee.searchers.run import Run
-    from foresee.searchers.search import search
     from foresee.spaces.base import Space
     from foresee.spaces.candidate import Candidate, build
     from foresee.task import Task

@@ -80,6 +80,18 @@ def format_quantity(value: float) -> str:
     return f"{value:g}"
 
 
+def format_cost(name: str, value: float) -> str:
+    """What a network costs, by the name of the cost, with its unit: latency in seconds, memory in bytes, else a count.
+
+    >>> format_cost("params", 559386), format_cost("latency", 0.0012345), format_cost("memory", 5.2e8)
+    ('559 k', '1.23 ms', '520 MB')
+    """
+    if name == "latency":
+        factor, unit = next((pair for pair in ((1.0, "s"), (1e-3, "ms")) if value >= pair[0]), (1e-6, "µs"))
+        return f"{float(f'{value / factor:.3g}'):g} {unit}"
+    return f"{format_quantity(value)}{' ' if name == 'memory' and value < 1e3 else ''}{'B' if name == 'memory' else ''}"
+
+
 def format_seconds(seconds: float) -> str:
     """A duration for people.
 

@@ -7,7 +7,7 @@ import math
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from foresee.quantities import format_quantity
+from foresee.quantities import format_cost
 from foresee.runs.record import Objective, Record
 
 #: sides of a limit; above and below leave the bound itself out
@@ -38,7 +38,7 @@ def limit_text(name: str, limit: Mapping[str, float]) -> str:
     >>> limit_text("params", {"max": 600000.0})
     'params ≤ 600 k'
     """
-    return ", ".join(f"{name} {SIGNS[side]} {format_quantity(bound)}" for side, bound in limit.items())
+    return ", ".join(f"{name} {SIGNS[side]} {format_cost(name, bound)}" for side, bound in limit.items())
 
 
 def bounds(count: str, limits: Mapping[str, Mapping[str, float]]) -> tuple[float | None, float | None]:

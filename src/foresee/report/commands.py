@@ -16,7 +16,9 @@ from foresee.spaces.find import is_code
 #: settings that `foresee search` has an option for, with the value that needs no mention
 _OPTIONS = {"seed": None, "tokens": None, "batch_size": None, "repeats": 1, "threads": 1, "device": "cpu"}
 #: settings that change nothing in the command when they have this value, and cannot be given by an option otherwise
-_SILENT = {"window": 8}
+_SILENT = {"window": 8, "finalist_seeds": 4}
+#: how many finalists there are where nothing was said
+FINALISTS = 5
 
 
 @dataclass(frozen=True)
@@ -60,6 +62,7 @@ def search_line(record: Record, out: str) -> str:
     words += [word for name in settings.get("objectives") or () for word in ("--objective", str(name))]
     for name in ("searcher", "evaluations"):
         words += _option(name, settings.get(name))
+    words += _option("finalists", None if settings.get("finalists") == FINALISTS else settings.get("finalists"))
     for count, sides in (settings.get("limits") or {}).items():
         for side, bound in sides.items():
             words += _option(f"{side}_{count}", bound)

@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from foresee.quantities import format_quantity
+from foresee.quantities import format_cost, format_quantity
 from foresee.report.info import Measure, Progress, Tradeoff
 
 if TYPE_CHECKING:
@@ -116,15 +116,20 @@ def progress_chart(name: str, progress: Progress, measure: Measure) -> Chart:
     return Chart(name, words, unit, value_label(measure), kind, layers, scale_for(progress.values, measure))
 
 
-def tradeoff_chart(name: str, info: Tradeoff, measure: Measure, chosen: Sequence[int] | None = None) -> Chart:
+def tradeoff_chart(
+    name: str, info: Tradeoff, measure: Measure, chosen: Sequence[int] | None = None, winner: int | None = None
+) -> Chart:
     """Value against a count or another objective, with the limit, the front, and the best candidate in a ring.
 
-    The line is the front of the two; the dots on it stand out, or those of a front of more objectives, if `chosen`.
+    The line is the front of the two; the dots on it stand out, or those of a front of more objectives, if `chosen`. The best
+    is the `winner`, or where none is named the one of the best value.
     """
-    costs = tuple(map(float, info.costs))
+    timed = info.against.cost and info.count == "latency"  # in seconds, which nobody wants to read
+    costs = tuple(cost * 1e3 if timed else float(cost) for cost in info.costs)
     where = {one: i for i, one in enumerate(info.ids)}
     on_front = [where[one] for one in info.front]
     best = max(range(len(costs)), key=lambda i: measure.sign * info.values[i], default=None)
+    best = best if winner is None else where.get(winner, best)
     x, y = tuple(costs[i] for i in on_front), tuple(info.values[i] for i in on_front)
     marked = info.front if chosen is None else tuple(one for one in chosen if one in where)
     spots = [where[one] for one in marked]
@@ -140,11 +145,13 @@ def tradeoff_chart(name: str, info: Tradeoff, measure: Measure, chosen: Sequence
     label = COUNT_NAMES.get(info.count, info.count)
     words = f"{measure.name} against {label} for {len(costs)} candidates, {len(marked)} of them on the Pareto front"
     lines = tuple(
-        (end, f"{side} {format_quantity(end)}")
+        (end * 1e3 if timed else end, f"{side} {format_cost(info.count, end)}")
         for end, side in ((info.least, "at least"), (info.most, "limit"))
         if end is not None
     )
     scale = scale_for(info.values, measure)
+    if timed:
+        return Chart(name, words, "latency in ms", value_label(measure), "score", tuple(layers), scale, lines)
     if info.against.cost:
         return Chart(name, words, label, value_label(measure), "quantity", tuple(layers), scale, lines)
     log = scale_for(info.costs, info.against).log

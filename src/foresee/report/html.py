@@ -12,7 +12,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from foresee.quantities import format_quantity
+from foresee.quantities import format_cost
 from foresee.report.commands import commands
 from foresee.report.figures import COUNT_NAMES, Chart, progress_chart, to_svg, tradeoff_chart
 from foresee.report.finals import finals_page, why_none
@@ -52,7 +52,7 @@ class Drawing:
 class Meter:
     """A count of the best candidate and the share of its upper limit that it takes (None without a limit)."""
 
-    label: str
+    name: str
     value: float
     most: float | None
 
@@ -154,7 +154,7 @@ def _numbers(entry: Entry) -> list[str]:
     return [
         *([] if first in entry.counts else [number(entry.value)]),
         *(f"{name} {number(value)}" for name, value in further),
-        *(f"{format_quantity(value)} {COUNT_NAMES.get(name, name)}" for name, value in entry.counts.items()),
+        *(f"{format_cost(name, value)} {COUNT_NAMES.get(name, name)}" for name, value in entry.counts.items()),
     ]
 
 
@@ -191,7 +191,8 @@ def _tradeoff(info: Info, one: Tradeoff) -> Drawing:
         signed = f"{one.correlation:+.2f}".replace("-", "−")
         what = first if info.measure.cost or several > 1 else "score"
         note += f" Rank correlation of {what} and {label}: {signed} (n = {len(one.ids)})."
-    chart = tradeoff_chart(f"against-{one.count}", one, info.measure, info.front if of_the_run else None)
+    best = info.best.id if info.best else None
+    chart = tradeoff_chart(f"against-{one.count}", one, info.measure, info.front if of_the_run else None, best)
     return drawing(f"{first} against {label}" if several > 1 else f"Against {label}", chart, note)
 
 
@@ -214,11 +215,7 @@ def _meters(info: Info) -> list[Meter]:
     best, counted = info.best, [one for one in info.tradeoffs if one.against.cost]
     if best is None:
         return []
-    return [
-        Meter(COUNT_NAMES.get(t.count, t.count), best.counts[t.count], t.most)
-        for t in counted
-        if t.count in best.counts
-    ]
+    return [Meter(t.count, best.counts[t.count], t.most) for t in counted if t.count in best.counts]
 
 
 def _repeats(info: Info) -> int:

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from foresee.errors import InputError
-from foresee.quantities import format_quantity, format_seconds
+from foresee.quantities import format_cost, format_quantity, format_seconds
 from foresee.report.figures import COUNT_NAMES
 from foresee.report.graphs import Cells, is_nothing, operations
 from foresee.report.intervals import in_words
@@ -56,6 +56,7 @@ def _environment() -> Environment:
     )
     made.filters.update(quantity=format_quantity, seconds=format_seconds, number=number, date=date, ops=ops)
     made.filters.update(estimate=in_words, shown=shown, spread=spread_text, numbers=_named, short=short)
+    made.filters["cost"] = lambda value, name: format_cost(name, value)
     made.tests.update(nothing=is_nothing, finite=math.isfinite)
     made.globals["count_names"] = COUNT_NAMES
     return made

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from datetime import UTC, datetime
 
-from foresee.quantities import format_quantity
+from foresee.quantities import format_cost
 from foresee.report.info import Measure
 
 #: characters of an architecture under the pointer
@@ -36,7 +36,7 @@ def shown(value: float | None, measure: Measure) -> str:
     >>> shown(559386.0, Measure("params", "lower", cost=True)), shown(0.25, Measure("dextr"))
     ('559 k', '0.25')
     """
-    return format_quantity(value) if measure.cost and value is not None else number(value)
+    return format_cost(measure.name, value) if measure.cost and value is not None else number(value)
 
 
 def spread_text(spread: float | None) -> str:

@@ -68,7 +68,7 @@ def search(
         finalists: how many of the best are scored again at the end under fresh seeds: 5, or as in the run that is resumed.
         seed: decides everything that is random.
         data: what proxies look at: a name, a path, a `Data`, a tensor, `(inputs, labels)`, or a list of these.
-        out: run folder; without it the run lives in memory only.
+        out: run folder, with `report.html` in it at the end; without it the run lives in memory only.
         resume: go on with the run in `out` (or start, where there is none yet). Its settings must be those it had, but for
             `evaluations` (more of them), `finalists` and `finalist_seeds`.
         engine: `serial` or `processes`.

@@ -19,7 +19,7 @@ from foresee.cli.options import parse_limits
 from foresee.cli.progress import Watch
 from foresee.cli.start import STOPPED
 from foresee.errors import InputError, RunError, SearchError
-from foresee.quantities import format_quantity
+from foresee.quantities import format_cost, format_quantity
 
 
 @dataclass
@@ -186,6 +186,18 @@ def _report(run: Any) -> Path:
     return write(run.folder, run.record, run.made_space)
 
 
+def _finals(run: Any) -> list[tuple[str, str]]:
+    """What the finals say, a line for each sentence; why there are none, where they were asked for."""
+    from foresee.report.finals import in_words, why_none
+
+    record = run.record
+    if record.finals is None:
+        return [("finals", why_none(record))] if why_none(record) else []
+    values = {row.id: row.objectives[record.objectives[0].name] for row in record.scored}
+    words = in_words(record.finals, values)
+    return [("finals" if place == 0 else "", escape(one)) for place, one in enumerate(words)]
+
+
 def _wrap_up(run: Any, *, stopped: bool) -> None:
     """Write the report and name what was found."""
     best = run.record.best
@@ -210,8 +222,10 @@ def _wrap_up(run: Any, *, stopped: bool) -> None:
         *(("score", f"{value:.6g} ({escape(one.name)}, {one.direction} is better)") for one, value in objectives),
         ("params", f"{format_quantity(best.counts['params'])} ({best.counts['params']:,})"),
         ("MACs", f"{format_quantity(best.counts['macs'])} ({best.counts['macs']:,})"),
+        *([("latency", format_cost("latency", best.counts["latency"]))] if "latency" in best.counts else []),
         *([("front", f"{len(run.record.front)} that no other beats")] if len(objectives) > 1 else []),
         ("looked at", f"{scored} scored" + (f", {failed} failed" if failed else "") + _acceptance(run)),
+        *_finals(run),
         ("report", escape(str(report))),
     ]
     for label, value in rows:
