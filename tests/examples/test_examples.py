@@ -32,7 +32,7 @@ PROMISES = {
     "score_any_module": [
         rf"dextr = {NUMBER} \({NUMBER} s\)$",
         r"snip: unsupported \(no labels in the batch: hand over \(inputs, labels\)\)$",  # its text: a proxy says so
-        "network +dextr +naswot +params",
+        r"network +dextr +naswot +mean rank +params \(baseline\)",
         *(f"{place} +width" for place in (1, 2, 3)),
     ],
     "search_and_build": [

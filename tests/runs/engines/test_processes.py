@@ -43,6 +43,23 @@ def drain(engine, count):
     return {outcome.job: outcome for outcome in (engine.wait() for _ in range(count))}
 
 
+def test_a_process_that_is_killed_while_a_worker_is_asked_for(monkeypatch):
+    """What workers are forked from was killed: its answer ends before it has begun, and a new one is started."""
+    real, deaths = processes._Worker, []
+
+    def made(context, work):
+        if not deaths:
+            deaths.append(1)
+            raise EOFError("unexpected EOF")
+        return real(context, work)
+
+    monkeypatch.setattr(processes, "_Worker", made)
+    with engines.Processes(square, 1) as engine:
+        engine.submit(0, 3)
+        assert engine.wait().value == 9
+    assert deaths
+
+
 def test_a_dead_worker_is_replaced_and_its_job_tried_again(tmp_path):
     with engines.Processes(DieOnce(str(tmp_path)), 2) as engine:
         for job, payload in enumerate([3, -1, 5]):

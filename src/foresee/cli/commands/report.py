@@ -19,7 +19,10 @@ def report(
     ],
     space: Annotated[
         str | None,
-        typer.Option(help="module:function of an own space, to draw networks that the run kept no picture of"),
+        typer.Option(
+            help="module:function of an own space, to draw networks that the run kept no picture of",
+            show_default="no code is run",
+        ),
     ] = None,
     output: Annotated[
         Path | None,

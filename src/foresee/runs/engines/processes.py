@@ -83,7 +83,7 @@ class Processes(Engine):
         while self._stillborn < STARTS:
             try:
                 return _Worker(self._context, self._work)
-            except OSError as error:  # no process, no memory, no file left
+            except (OSError, EOFError) as error:  # no process, memory or file left; what forks them was killed
                 self._stillborn, self._why = self._stillborn + 1, said(error)
             except Exception as error:  # pickling may raise anything
                 raise RunError(
