@@ -27,6 +27,9 @@ from foresee.seeds import derive, random_states_kept, stream
 
 #: entries of a mapping that are the labels; the others are inputs by name
 LABELS = ("labels", "label", "label_ids", "targets", "target", "y")
+#: numbers as they are handed over, and what most people hand over
+_ARRAYS = (Tensor, np.ndarray)
+_USUAL = (Batch, Tensor, tuple, list)
 #: batches and samples of each that are read where nobody says how many
 COUNT, SIZE = 1, 64
 
@@ -78,6 +81,8 @@ def read(given: Any, wants: Iterable[tuple[int, int]] = ((COUNT, SIZE),), seed: 
     """Take what several readers want, each `(count, size)`; only a loader or a data set makes a difference between them."""
     if isinstance(given, Handed):
         return given
+    if isinstance(given, _USUAL):  # what most people hand over need not be asked what else it is
+        return Handed(_plain(given))
     asked = list(wants)
     if isinstance(given, DataLoader):
         first = _of_loader(given, max(count for count, _ in asked), seed)
@@ -93,23 +98,23 @@ def read(given: Any, wants: Iterable[tuple[int, int]] = ((COUNT, SIZE),), seed: 
 def _plain(given: Any) -> list[Batch]:
     if isinstance(given, Batch):
         return [given]
-    if isinstance(given, Tensor | np.ndarray):
+    if isinstance(given, _ARRAYS):
         return [Batch(_tensor(given))]
-    if isinstance(given, Mapping):
-        return [_of_mapping(given)]
-    if isinstance(given, tuple) and len(given) == 2 and isinstance(given[1], Tensor | np.ndarray):
+    if isinstance(given, tuple) and len(given) == 2 and isinstance(given[1], _ARRAYS):
         inputs = _inputs(given[0])
         if inputs is not None:
             return [Batch(inputs, _tensor(given[1]))]
     if isinstance(given, list) and given:
-        return _of_list(given)
+        return list(given) if all(isinstance(part, Batch) for part in given) else _of_list(given)
+    if isinstance(given, Mapping):
+        return [_of_mapping(given)]
     raise InputError(f"batch of type {type(given).__name__}: expected {_EXPECTED} of these{_hint(given)}")
 
 
 def _hint(given: Any) -> str:
     if hasattr(given, "to_numpy"):
         return "; of a table of pandas write (frame[columns].to_numpy(), frame[label].to_numpy())"
-    if isinstance(given, tuple) and len(given) > 2 and all(isinstance(part, Tensor | np.ndarray) for part in given):
+    if isinstance(given, tuple) and len(given) > 2 and all(isinstance(part, _ARRAYS) for part in given):
         return "; for several inputs write ((first, second), labels)"
     return ""
 
@@ -127,11 +132,11 @@ def _tensor(given: Any) -> Tensor:
 
 def _inputs(given: Any) -> Inputs | None:
     """One tensor, several, or several by name; None where it is none of these."""
-    if isinstance(given, Tensor | np.ndarray):
+    if isinstance(given, _ARRAYS):
         return _tensor(given)
     if isinstance(given, Mapping):
         return {name: _tensor(part) if isinstance(part, np.ndarray) else part for name, part in given.items()}
-    if isinstance(given, tuple) and given and all(isinstance(part, Tensor | np.ndarray) for part in given):
+    if isinstance(given, tuple) and given and all(isinstance(part, _ARRAYS) for part in given):
         return tuple(_tensor(part) for part in given)
     return None
 
@@ -223,7 +228,7 @@ def _one(part: Any) -> Batch:
     """What a loader gives is one batch, a pair in a list too."""
     if isinstance(part, list | tuple) and len(part) == 1:
         part = part[0]
-    if isinstance(part, list | tuple) and len(part) == 2 and isinstance(part[1], Tensor | np.ndarray):
+    if isinstance(part, list | tuple) and len(part) == 2 and isinstance(part[1], _ARRAYS):
         first = tuple(part[0]) if isinstance(part[0], list) else part[0]
         return _plain((first, part[1]))[0]
     if isinstance(part, list | tuple):

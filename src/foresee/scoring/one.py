@@ -124,10 +124,9 @@ def scores(
         batches, looks = handed.wanted(*wants(group[0])), [look for one in group for look in one.looks]
         make = partial(Probe, network.value, batches, loss=loss, seed=seed, looks=looks, outputs=outputs)
         made = _attempt(make) if network.status == "ok" else network
-        blank = Score("", None, made.status, made.reason, seed=seed, repeats=repeats)
-        tallies += [
-            (_Tally(one, replace(blank, proxy=one.full_name, direction=one.direction)), made.value) for one in group
-        ]
+        for one in group:
+            blank = Score(one.full_name, None, made.status, made.reason, one.direction, seed=seed, repeats=repeats)
+            tallies.append((_Tally(one, blank), made.value))
     for repeat in range(repeats):  # repeats outside: proxies share what one draw costs
         for tally, probe in tallies:
             tally.add(probe, repeat, memory)
