@@ -150,6 +150,6 @@ def histogram(values: Sequence[float], best: float, measure: Measure) -> str:
     middle = statistics.median(values)
     marks = (mark(middle, "muted", "median", 24.0) if scale.holds(middle) else "") + mark(best, "best", "best", 11.0)
     return (
-        f'<svg class="chart histogram" viewBox="0 0 {SIZE[0]:g} {SIZE[1]:g}" role="img"><title>{title}</title>{bars}'
+        f'<svg class="histogram" viewBox="0 0 {SIZE[0]:g} {SIZE[1]:g}" role="img"><title>{title}</title>{bars}'
         f'<line x1="0" x2="{SIZE[0]}" y1="{floor}" y2="{floor}" style="stroke: var(--grid)"/>{marks}{ends}</svg>'
     )
