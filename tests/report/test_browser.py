@@ -141,7 +141,17 @@ def test_the_sections_are_there_and_seen(browser: Any, pages: dict[str, Path]) -
     found = browser.execute_script(
         "return [...document.querySelectorAll('section')].map((s) => [s.id, s.offsetHeight])"
     )
-    assert [name for name, _ in found] == ["answer", "asked", "time", "cost", "cells", "best", "outcomes", "again"]
+    assert [name for name, _ in found] == [
+        "answer",
+        "why",
+        "asked",
+        "time",
+        "cost",
+        "cells",
+        "best",
+        "outcomes",
+        "again",
+    ]
     assert min(height for _, height in found) > 50
     assert browser.execute_script("return document.querySelectorAll('svg.chart').length") == 4
 
@@ -251,6 +261,8 @@ def test_the_marks_of_the_front_are_seen(browser: Any, pages: dict[str, Path]) -
     assert {(width, colour) for width, colour in marks} == {(9, "rgb(194, 83, 10)")}
     assert browser.find_element("css selector", "details summary").text == "12 parts"
     assert not browser.find_element("css selector", "details .list").is_displayed()
+    to_see = "document.querySelector('details summary').scrollIntoView({block: 'center', behavior: 'instant'})"
+    browser.execute_script(to_see)  # the page scrolls smoothly, and a driver does not wait for that
     browser.find_element("css selector", "details summary").click()
     assert browser.find_element("css selector", "details .list").is_displayed()
 

@@ -65,7 +65,7 @@ def whole(make_record: Make) -> str:
 
 
 def test_sections_come_in_order_of_interest(whole: str) -> None:
-    expected = ["answer", "asked", "time", "cost", "cells", "best", "outcomes", "again"]
+    expected = ["answer", "why", "asked", "time", "cost", "cells", "best", "outcomes", "again"]
     assert Page(whole).sections() == expected
 
 

@@ -150,3 +150,24 @@ class Silent(Sampler):
             return super().ask(count)
         except Exception:
             return []
+
+
+class Planner(Sampler):
+    """Plans by how many evaluations there will be, and does not say so."""
+
+    name = "planner"
+
+    def steps_before(self, candidate):
+        return 1
+
+    def step(self, number):
+        return {"half": self.problem.evaluations // 2}
+
+    def advance(self, number, outcome):
+        self.half = outcome["half"]
+
+    def propose(self, rng, attempt):
+        return self.space.sample(rng), None
+
+    def state(self):
+        return {**super().state(), "half": self.half}

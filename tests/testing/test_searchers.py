@@ -50,6 +50,7 @@ class TestSteps(SearcherSuite):
         ("hasty", "test_the_order_of_answers_does_not_matter"),
         ("fainthearted", "test_failures_are_survived"),
         ("forgetful", "test_interrupted_and_resumed_it_ends_the_same"),
+        ("planner", "test_given_more_it_ends_as_if_asked_for_all_at_once"),
         ("secretive", "test_what_it_knows_is_plain"),
     ],
 )

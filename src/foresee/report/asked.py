@@ -89,12 +89,26 @@ def asked(record: Record, limits: Mapping[str, Mapping[str, float]]) -> tuple[tu
         "Proxies": ", ".join(proxy_names(record)),
         "Follows": objectives_text(record.objectives) if len(record.objectives) > 1 else "",
         "Limits": ", ".join(limit_text(name, limit) for name, limit in limits.items()) or "none",
-        "Evaluations": _text(settings.get("evaluations")),
+        "Evaluations": _text(settings.get("evaluations")) + _begun_with(record),
+        "Finalists": _finalists(settings),
         "Seed": _text(settings.get("seed")),
         "Data": _text(settings.get("data")),
         "Task": f"{' × '.join(map(str, inputs))} → {outputs or '?'} outputs" if inputs else "",
     }
     return tuple((label, text) for label, text in lines.items() if text)
+
+
+def _begun_with(record: Record) -> str:
+    """How many evaluations were asked for at first, where the run was extended."""
+    before = (event.details.get("evaluations") for event in record.events if event.kind == "resumed")
+    first = next((one for one in before if isinstance(one, list) and one), None)
+    return "" if first is None else f" (extended, {_text(first[0])} at first)"
+
+
+def _finalists(settings: Mapping[str, Any]) -> str:
+    """How many of the best are scored again; nothing for a run from before there were finals."""
+    many, seeds = settings.get("finalists"), settings.get("finalist_seeds")
+    return "" if many is None else f"{many}, under {seeds} fresh seeds" if many else "none"
 
 
 def objectives_text(objectives: Iterable[Objective]) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import shlex
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +27,7 @@ class Commands:
 
     search: str
     resume: str
+    extend: str
     stored: str
     build: str
     score: str
@@ -47,10 +48,20 @@ def commands(record: Record, best: str | None, folder: str | Path | None = None)
     return Commands(
         search=search,
         resume=f"{again} --resume" if again and where else "",
+        extend=_extend(record, where) if where and record.status == "finished" else "",
         stored=stored,
         build=f"import foresee as fs\n\n{build}" if where else build,
         score="" if best is None else score_line(record, best),
     )
+
+
+def _extend(record: Record, where: str) -> str:
+    """The same search gone on with, to twice as many evaluations."""
+    many = record.settings.get("evaluations")
+    if not isinstance(many, int):
+        return ""
+    line = search_line(replace(record, settings={**record.settings, "evaluations": 2 * many}), where)
+    return f"{line} --resume" if line else ""
 
 
 def search_line(record: Record, out: str) -> str:

@@ -7,7 +7,7 @@ import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from foresee.report.figures import scale_for
+from foresee.report.figures import DRAWN, scale_for
 from foresee.report.info import Entry, Info, Measure
 from foresee.report.words import short
 from foresee.runs.record import Record
@@ -115,6 +115,7 @@ def histogram(values: Sequence[float], best: float, measure: Measure) -> str:
 
     The axis is that of the other figures: logarithmic over decades, and without far stragglers on the bad side.
     """
+    values, best = [min(max(value, -DRAWN), DRAWN) for value in values], min(max(best, -DRAWN), DRAWN)
     scale = scale_for(values, measure)
     shown = [value for value in values if scale.holds(value)]
     at = [math.log10(value) if scale.log else value for value in shown]
@@ -149,6 +150,6 @@ def histogram(values: Sequence[float], best: float, measure: Measure) -> str:
     middle = statistics.median(values)
     marks = (mark(middle, "muted", "median", 24.0) if scale.holds(middle) else "") + mark(best, "best", "best", 11.0)
     return (
-        f'<svg class="chart histogram" viewBox="0 0 {SIZE[0]:g} {SIZE[1]:g}" role="img"><title>{title}</title>{bars}'
+        f'<svg class="histogram" viewBox="0 0 {SIZE[0]:g} {SIZE[1]:g}" role="img"><title>{title}</title>{bars}'
         f'<line x1="0" x2="{SIZE[0]}" y1="{floor}" y2="{floor}" style="stroke: var(--grid)"/>{marks}{ends}</svg>'
     )

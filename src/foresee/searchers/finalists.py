@@ -46,8 +46,8 @@ def why_none(problem: Problem) -> str:
 
 
 def seed_of(seed: int, number: int) -> int:
-    """The seed of this number for the finals of a run with that seed."""
-    return derive(seed, "finals", number)
+    """The seed of this number for the finals of a run with that seed; short enough to be typed."""
+    return derive(seed, "finals", number) % 2**31
 
 
 def _store(session: Session, row: CandidateRow, number: int, answer: Answer) -> None:

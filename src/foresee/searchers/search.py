@@ -153,6 +153,7 @@ def run_search(
         problem.clock.note = lambda identity, seconds: store.keep("latency", identity, seconds)
         session = Session(searcher, store, engine_made, announce, settings.window)
         session.extended = settings.extends(SearchSettings.of_run(store.get("settings")))
+        session.settings = settings.to_json()
         try:
             session.go()
             hold_finals(session, settings)

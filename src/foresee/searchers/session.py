@@ -9,6 +9,7 @@ a mixture. A result is told as it can be read from the store, so a searcher cann
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from typing import Any
 
 from foresee.errors import BuildError, RunError, SearchError, said, storable
@@ -36,8 +37,9 @@ class Session:
         self.stored = {row.id: row for row in store.candidates()}
         self._check_stored()
         self.begun = False
-        #: settings that are others than when the run began, as name: [before, now]
-        self.extended: dict[str, list[int]] = {}
+        #: what a resumed run is given more of, as name: [before, now], and the settings it has from now on
+        self.extended: Mapping[str, list[int]] = {}
+        self.settings: Mapping[str, Any] = {}
         for row in self.stored.values():
             self.problem.recall(row.architecture, {name: float(value) for name, value in row.counts.items()})
         self.outcomes = {row.number: row.outcome for row in store.steps()}
@@ -71,8 +73,7 @@ class Session:
                 self.store.log("resumed", None, **self.extended)
             self.store.set("status", "running")
             if self.extended:
-                now = {name: values[1] for name, values in self.extended.items()}
-                self.store.set("settings", {**self.store.get("settings"), **now})
+                self.store.set("settings", self.settings)
 
     def go(self) -> None:
         """From the first candidate to the last."""

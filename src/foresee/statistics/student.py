@@ -27,6 +27,9 @@ def mean_of_few(values: ArrayLike, confidence: float = CONFIDENCE) -> Estimate:
     n = len(found)
     if n < 2:
         return Estimate(float(found.mean()) if n else math.nan, n=n)
-    mean, deviation = float(found.mean()), float(found.std(ddof=1))
+    with np.errstate(
+        over="ignore", invalid="ignore"
+    ):  # of numbers near the largest there are, the interval is infinite
+        mean, deviation = float(found.mean()), float(found.std(ddof=1))
     half = float(stdtrit(n - 1, (1 + confidence) / 2)) * deviation / math.sqrt(n)
     return Estimate(mean, mean - half, mean + half, n)

@@ -145,6 +145,20 @@ class SearcherSuite:
                 resumed = self._interrupted(Path(folder) / "run", after)
             assert resumed == whole.essence, f"interrupted after {after} events, the run ended differently"
 
+    def test_given_more_it_ends_as_if_asked_for_all_at_once(self) -> None:
+        """A run that is extended ends as one that was asked for so from the start; one that cannot says why (`by_total`)."""
+        whole = self.whole()
+        if whole.searcher.by_total:
+            return
+        with TemporaryDirectory() as folder:
+            run_search(self.asked(evaluations=max(1, self.evaluations // 2)), out=folder)
+            run = run_search(self.asked(), out=folder, resume=True)
+            with Store.open(Path(folder) / "run.sqlite") as store:
+                extended = essence(run.record, store.get("searcher_state"))
+        assert extended == whole.essence, (
+            "extended, the run ended differently: say what depends on the total in `by_total`"
+        )
+
     def test_what_it_knows_is_plain(self) -> None:
         """The state is plain values, the same however often it is asked for."""
         searcher = self.whole().searcher
