@@ -22,7 +22,7 @@ from foresee.probes.splitting import predicted_bytes
 from foresee.proxies import get
 
 #: predicted over measured: never much less, and not so much more that what fits is refused
-LEAST, MOST = 0.7, 4.0
+LEAST, MOST = 0.7, 6.0
 
 
 class UNet(nn.Module):

@@ -221,14 +221,18 @@ def test_rare_feasible_points_are_found_and_the_rate_is_told():
     assert 0 < rate < 0.2
 
 
-def test_a_function_that_cannot_be_found_again_is_searched_in_memory_only(tmp_path):
-    """As in a notebook: nothing can name the function, so nothing may promise to build it elsewhere."""
+def test_a_function_that_cannot_be_found_again_is_named_by_the_person(tmp_path):
+    """As in a notebook: a file cannot name the function, so whoever opens the run hands it over again."""
     space = fs.spaces.own(lambda pick: nn.Sequential(nn.Flatten(), nn.Linear(12, pick("width", [2, 3]))))
-    run = fs.search(space, "params", "random", evaluations=2, data="synthetic", inputs=[3, 2, 2], outputs=3)
+    asked = {"evaluations": 2, "data": "synthetic", "inputs": [3, 2, 2], "outputs": 3, "out": tmp_path / "r"}
+    run = fs.search(space, "params", "random", **asked)
     assert run.best.build()(torch.zeros(1, 3, 2, 2)).shape == (1, 3)
-    with pytest.raises(InputError, match="found again"):
-        fs.search(space, "params", "random", evaluations=2, data="synthetic", out=tmp_path / "r")
-    assert not (tmp_path / "r").exists()
+    with pytest.raises(InputError, match="no code is run because a file names it"):
+        fs.Run.open(tmp_path / "r").best.build()
+    assert fs.Run.open(tmp_path / "r", space=space).best.build()(torch.zeros(1, 3, 2, 2)).shape == (1, 3)
+    other = fs.spaces.own(lambda pick: nn.Sequential(nn.Flatten(), nn.Linear(12, pick("width", [2, 3, 4]))))
+    with pytest.raises(RunError, match="source"):
+        fs.search(other, "params", "random", **asked, resume=True)
 
 
 def test_a_device_that_is_not_there_is_said_before_anything_is_made(tmp_path):
