@@ -145,8 +145,10 @@ class Settings:
         return cls.of(**plain)
 
     @classmethod
-    def load(cls, path: str | Path, changes: Mapping[str, Any] | None = None) -> Self:
-        """Read a TOML file; `changes` (given on the command line) win over it."""
+    def load(
+        cls, path: str | Path, changes: Mapping[str, Any] | None = None, unsaid: Mapping[str, Any] | None = None
+    ) -> Self:
+        """Read a TOML file; `changes` (given on the command line) win over it, and it wins over `unsaid`."""
         try:
             with Path(path).open("rb") as file:
                 plain = tomllib.load(file)
@@ -156,7 +158,7 @@ class Settings:
             raise InputError(f"{path}: not valid TOML: nested too deep") from error
         except ValueError as error:  # also of a number with thousands of digits, and of a path that cannot be
             raise InputError(f"{path}: not valid TOML: {error}") from error
-        return cls.from_json({**plain, **(changes or {})}, where=str(path))
+        return cls.from_json({**(unsaid or {}), **plain, **(changes or {})}, where=str(path))
 
     def differences(self, other: Mapping[str, Any]) -> list[str]:
         """What differs from another run's settings, one line each: `seed: 2 here, 1 in the run`."""

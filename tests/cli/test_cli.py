@@ -86,6 +86,24 @@ def test_search_makes_a_run_folder_and_resume_ends_the_same(foresee):
     assert "runs/b" in (foresee.folder / "both.html").read_text()
 
 
+def test_a_run_is_extended_and_the_finals_are_told(foresee):
+    space = ["nasbench201", "--set", "space.channels=2", "--set", "space.cells=1", "--data", "synthetic"]
+    command = ["search", *space, "--proxy", "grad_norm", "--input", "3x8x8", "--outputs", "4", "--batch-size", "4"]
+    folder = foresee.folder / "runs" / "a"
+    told = foresee(*command, "--evaluations", "3", "--out", "runs/a").stdout
+    assert "Under 4 fresh seeds" in told
+    assert "the second" in told
+    foresee(*command, "--out", "runs/a", "--resume")  # what is not said stays
+    assert "evaluations = 3" in (folder / "settings.toml").read_text()
+    foresee(*command, "--out", "runs/a", "--resume", "--evaluations", "6")
+    foresee(*command, "--evaluations", "6", "--out", "runs/whole")
+    assert (folder / "best.json").read_text() == (foresee.folder / "runs" / "whole" / "best.json").read_text()
+    assert "6 (extended, 3 at first)" in (folder / "report.html").read_text()
+    assert "can only grow" in foresee(*command, "--out", "runs/a", "--resume", "--evaluations", "2", code=2).stderr
+    silent = foresee(*command, "--evaluations", "3", "--finalists", "0", "--out", "runs/none").stdout
+    assert "fresh seeds" not in silent
+
+
 def test_score_prints_json_and_a_table(foresee):
     options = ["--proxy", "dextr", "--proxy", "synflow", "--set", "space.channels=4", "--set", "space.cells=1"]
     plain = json.loads(foresee("score", "nasbench201", CELL, *options, "--json").stdout)

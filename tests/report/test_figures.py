@@ -22,7 +22,7 @@ from foresee.report.figures import (
     to_svg,
     tradeoff_chart,
 )
-from foresee.report.info import Measure, summarise
+from foresee.report.info import Measure, Tradeoff, summarise
 from foresee.runs.record import Record
 
 UP, DOWN = Measure("dextr"), Measure("kappa", "lower")
@@ -225,3 +225,14 @@ def test_odd_values_are_drawn(values: tuple[float, ...]) -> None:
 
 def test_time_is_shown_in_a_fitting_unit() -> None:
     assert [time_unit(t)[1] for t in (5, 200, 20_000)] == ["seconds", "minutes", "hours"]
+
+
+def test_latency_is_drawn_in_milliseconds_and_the_winner_in_the_ring() -> None:
+    latency = Measure("latency", "lower", cost=True)
+    info = Tradeoff(latency, (3, 4), (0.002, 0.004), (1.0, 2.0), (3, 4), None, 0.008, None)
+    chart = tradeoff_chart("x", info, Measure("dextr"), winner=3)
+    assert chart.x_label == "latency in ms"
+    assert chart.layers[0].x == (2.0, 4.0)
+    assert chart.lines == ((8.0, "limit 8 ms"),)
+    (ring,) = (layer for layer in chart.layers if layer.kind == "ring")
+    assert ring.x == (2.0,)

@@ -52,7 +52,7 @@ def test_the_killed_run_is_half_a_run(killed):
 @pytest.mark.parametrize("engine", ["serial", pytest.param("processes", marks=pytest.mark.slow)])
 def test_it_is_resumed_and_ends_as_the_one_that_was_never_stopped(killed, finished, engine):
     before = read(killed)
-    settings = SearchSettings.from_json(before.settings)
+    settings = SearchSettings.of_run(before.settings)
     run = run_search(settings, out=killed, resume=True, engine=engine, workers=2 if engine == "processes" else None)
     whole = read(finished)
     assert rows(run.record) == rows(whole)

@@ -66,6 +66,20 @@ def test_options_win_over_the_file(tmp_path):
     assert SearchSettings.load(path, {"evaluations": 9}).evaluations == 9
 
 
+def test_the_file_wins_over_what_was_not_said(tmp_path):
+    path = tmp_path / "s.toml"
+    path.write_text(dumps(FULL))
+    found = SearchSettings.load(path, unsaid={"evaluations": 9, "finalists": 0})
+    assert (found.evaluations, found.finalists) == (7, 0)
+
+
+def test_a_run_from_before_there_were_finals_has_none():
+    assert SearchSettings.of_run(FULL).finalists == 0
+    assert SearchSettings.of_run({**FULL, "finalists": 3}).finalists == 3
+    assert SearchSettings.from_json(FULL).extends(SearchSettings.of_run(FULL)) == {"finalists": [0, 5]}
+    assert SearchSettings.from_json(FULL).refused(SearchSettings.of_run(FULL)) == []
+
+
 def test_differences_are_named_one_by_one():
     made = SearchSettings.from_json(FULL)
     assert made.differences(FULL) == []

@@ -113,14 +113,16 @@ def search(
         "latency_table": None if latency_table is None else str(latency_table),
         "limits": limits.parsed() or None,
     }
-    unsaid = as_in_run(out_, resume) if settings is None else {}
-    changes = {**unsaid, **scoring.said(), **{key: value for key, value in given.items() if value is not None}}
+    unsaid = as_in_run(out_, resume)
+    changes = {**scoring.said(), **{key: value for key, value in given.items() if value is not None}}
     if settings is None and space is None:
         raise InputError("name a space to search (`foresee spaces` lists them), or give --settings file.toml")
 
     def asked(**more: Any) -> SearchSettings:
         said = {**changes, **more}
-        return SearchSettings.load(settings, said) if settings else SearchSettings.from_json(said, where="options")
+        if settings is None:
+            return SearchSettings.from_json({**unsaid, **said}, where="options")
+        return SearchSettings.load(settings, said, unsaid)
 
     base = asked()
     if space is None:
