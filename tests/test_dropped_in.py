@@ -168,7 +168,9 @@ def test_a_new_searcher_searches_it_in_a_new_engine(scratch):
     command = ["search", "dropped_pair", "--searcher", "dropped_list", "--engine", "dropped_cellar", "--out", "r"]
     command += ["--proxy", "dropped_count", "--evaluations", "5", "--set", "dropped_list.first=narrow"]
     said = run(scratch, "-m", "foresee", *command)
-    assert said.count("down in the cellar") == 2 + 2 * 4  # two architectures, and both again under the seeds of the finals
+    assert (
+        said.count("down in the cellar") == 2 + 2 * 4
+    )  # two architectures, and both again under the seeds of the finals
     assert json.loads((scratch / "r" / "best.json").read_text())["architecture"] == "narrow"
 
 
