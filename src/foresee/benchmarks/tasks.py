@@ -84,7 +84,7 @@ def of(space: str, task: str = "") -> tuple[Task, dict[str, Any]]:
     """The task and the settings of the space for a benchmark's task; `task` may be left out for a space's first one.
 
     >>> of("nasbench201", "ImageNet16-120")
-    (Task(inputs=(3, 16, 16), outputs=120, vocabularies=()), {})
+    (Task(inputs=(3, 16, 16), outputs=120, vocabularies=(), tokens=None), {})
     """
     if space not in NETWORKS:
         raise UnknownNameError("space with a benchmark (give --input and --outputs for your own)", space, NETWORKS)

@@ -40,7 +40,7 @@ class Features(Data):
 
     >>> clicks = Features(np.zeros((4, 2)), np.array([[0, 5], [1, 5], [2, 0], [0, 1]]), np.array([0, 1, 1, 0]))
     >>> clicks.task
-    Task(inputs=(2,), outputs=1, vocabularies=(3, 6))
+    Task(inputs=(2,), outputs=1, vocabularies=(3, 6), tokens=None)
     """
 
     normalised_part = 0
