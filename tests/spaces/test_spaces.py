@@ -28,8 +28,8 @@ def test_own_is_the_function_though_it_is_a_folder_too():
 
 
 def test_every_class_of_the_room_is_here_by_its_name():
-    for name in spaces.names():
-        kind = spaces.spaces[name]
+    kinds = [spaces.spaces[name] for name in spaces.names()]
+    for kind in (kind for kind in kinds if kind.__module__.startswith("foresee.")):  # other tests register some, too
         assert getattr(spaces, kind.__name__) is kind
         assert kind.__name__ in dir(spaces)
     for name in ("Nothing", "nothing"):
