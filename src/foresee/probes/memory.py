@@ -12,10 +12,10 @@ from contextlib import suppress
 import torch
 from torch import nn
 
-from foresee.counting import stored_bytes
 from foresee.devices import free_bytes
 from foresee.errors import UnsupportedError
 from foresee.probes.kernel.plan import survey
+from foresee.probes.splitting import gradient_bytes, predicted_bytes
 from foresee.probes.subject import Subject
 from foresee.quantities import format_bytes, parse_bytes
 
@@ -53,13 +53,13 @@ def stored_by(probe: Subject, samples: int) -> float:
     """
 
     def count() -> float:
-        few, stored = probe.data[0].first(samples), 0.0
         try:
-            stored = stored_bytes(probe.network, few.inputs)
+            return predicted_bytes(probe.network, probe.data[0].first(samples))
         except Exception:  # whatever a stranger's network raises without numbers
+            stored = 0.0
             with suppress(UnsupportedError):
                 stored = survey(probe).graph * samples
-        return stored + sum(p.numel() * p.element_size() for p in probe.network.parameters() if p.requires_grad)
+        return stored + gradient_bytes(probe.network)
 
     return probe.remember(("memory.stored", samples), count)
 

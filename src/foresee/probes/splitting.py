@@ -59,8 +59,12 @@ def predicted_bytes(network: nn.Module, batch: Any) -> int:
     >>> predicted_bytes(nn.Sequential(nn.Linear(4, 8), nn.ReLU()), torch.zeros(2, 4)) == 96 + 4 * (4 * 8 + 8)
     True
     """
-    gradients = sum(p.numel() * p.element_size() for p in network.parameters() if p.requires_grad)
-    return gradients + max(stored_bytes(network, one.inputs) for one in as_batches(batch))
+    return gradient_bytes(network) + max(stored_bytes(network, one.inputs) for one in as_batches(batch))
+
+
+def gradient_bytes(network: nn.Module) -> int:
+    """What the gradients of all trainable parameters take."""
+    return sum(p.numel() * p.element_size() for p in network.parameters() if p.requires_grad)
 
 
 #: what allocators say, of CPUs (Linux, Windows, C++) and of devices

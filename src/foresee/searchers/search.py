@@ -10,7 +10,7 @@ from typing import Any
 
 from foresee.budgets import Clock, LatencyTable, Limit, Limits
 from foresee.data import Data, GivenBatches
-from foresee.errors import InputError, RunError, SettingsMismatchError, said
+from foresee.errors import InputError, RunError, SettingsMismatchError
 from foresee.handed import as_batches
 from foresee.proxies.base import Proxy
 from foresee.runs import engines
@@ -26,14 +26,11 @@ from foresee.searchers.problem import Measured, Problem, objectives_of
 from foresee.searchers.run import Run
 from foresee.searchers.session import Session
 from foresee.searchers.settings import EXTENDABLE, SearchSettings
-from foresee.searchers.winner import look_at_winner
+from foresee.searchers.winner import keep_drawings, look_at_winner
 from foresee.spaces.base import Space
 from foresee.spaces.find import Said, get
-from foresee.spaces.own import OwnSpace
 from foresee.spaces.own.source import digest
 
-#: of so many of the best a run keeps pictures
-DRAWN = 5
 #: where a run keeps the source of a function that no name leads back to
 SOURCE = "source.txt"
 
@@ -167,7 +164,7 @@ def run_search(
                 store.log(status, reason=str(error))
                 run = Run(store.record(), folder.path if folder else None, scorer.space)
                 _write_best(folder, run)
-                _keep_drawings(store, run, problem)
+                keep_drawings(store, run, problem)
                 announce(session.event("interrupted"))
             raise
         store.set("status", "finished")
@@ -182,7 +179,7 @@ def run_search(
         )
         run = Run(store.record(), folder.path if folder else None, scorer.space)
         _write_best(folder, run)
-        if _keep_drawings(store, run, problem):
+        if keep_drawings(store, run, problem):
             run = replace(run, record=store.record())
         announce(session.event("finished", acceptance=gate.acceptance))
         return run
@@ -280,23 +277,6 @@ def _check_same(
 def _write_best(folder: RunFolder | None, run: Run) -> None:
     if folder is not None and run.record.best is not None:
         folder.write_best(run.best.to_json())
-
-
-def _keep_drawings(store: Store, run: Run, problem: Problem) -> bool:
-    """Keep pictures of the best networks of an own space as plain data: a report is read where its code is not."""
-    space = problem.space
-    if not isinstance(space, OwnSpace):
-        return False
-    known = {event.candidate for event in run.record.events if event.kind == "drawn"}
-    new = [row for row in run.record.scored[:DRAWN] if row.id not in known]
-    for row in new:
-        try:
-            store.log("drawn", row.id, drawing=space.drawing(space.parse(row.architecture), problem.task).to_json())
-        except RunError:
-            raise
-        except Exception as error:  # a stranger's network may raise anything, and a picture is no reason to end a run
-            store.log("drawn", row.id, reason=said(error))
-    return bool(new)
 
 
 def _reference(space: Space[Any], out: str | Path | None) -> str:
