@@ -11,6 +11,8 @@ from foresee.errors import UnknownNameError, UnsupportedError
 from foresee.proxies.base import Score
 from foresee.runs.record import Objective
 from foresee.scoring import Scorer, ScoringSettings
+from foresee.scoring.cache import Cache
+from foresee.scoring.scorer import Job
 from foresee.searchers.problem import Problem, objectives_of
 
 SMALL = {"channels": 2, "cells": 1}
@@ -93,10 +95,44 @@ def test_values_and_what_is_missing():
     problem = Problem(made, objectives=objectives_of(("naswot", "params", "layers"), made))
     assert problem.recorded == ["params", "macs", "layers"]
     good, bad = Score("naswot", 3.0), Score("naswot", None, "nan", "the value is nan")
-    assert problem.values({"naswot": good}, {"params": 7.0, "layers": 2.0}) == {
+    assert problem.values(CELLS[0], {"naswot": good}, {"params": 7.0, "layers": 2.0}) == {
         "naswot": 3.0,
         "params": 7.0,
         "layers": 2.0,
     }
-    assert problem.missing({"naswot": good}) == ""
-    assert problem.missing({"naswot": bad}) == "naswot: nan (the value is nan)"
+    values = {"naswot": 3.0, "params": 7.0, "layers": 2.0}
+    assert problem.missing(values, {"naswot": good}) == ""
+    del values["naswot"]
+    assert problem.missing(values, {"naswot": bad}) == "naswot: nan (the value is nan)"
+
+
+def test_what_was_measured_is_an_objective():
+    made = scorer("params")
+    objectives = objectives_of(("measured", "params"), made)
+    assert objectives == (Objective("measured", "higher"), Objective("params", "lower"))
+    with pytest.raises(UnsupportedError, match="none were handed over"):
+        Problem(made, objectives=objectives)
+    known = {CELLS[0]: 91.5}
+    problem = Problem(made, objectives=objectives, measure=lambda texts: [known.get(text) for text in texts])
+    assert problem.values(CELLS[0], {}, {"params": 7.0}) == {"measured": 91.5, "params": 7.0}
+    values = problem.values(CELLS[1], {}, {"params": 7.0})
+    assert values == {"params": 7.0}
+    assert problem.missing(values, {}) == "nothing was measured of it"
+
+
+def test_scores_are_kept_in_a_cache_and_taken_from_it(tmp_path):
+    cells = [scorer().space.parse(text) for text in CELLS]
+    asked = []
+
+    def counting(texts, names, seed):
+        asked.append(list(texts))
+        return scorer()(Job(tuple(texts), tuple(names), seed))
+
+    with Cache(tmp_path / "scores.sqlite") as cache:
+        first = Problem(scorer(), cache=cache, gather=counting).scores([*cells, cells[0]], ["grad_norm"])
+        again = Problem(scorer(), cache=cache, gather=counting).scores(cells, ["grad_norm"])
+        other = Problem(scorer(seed=3), cache=cache, gather=counting).scores(cells[:1], ["grad_norm"])
+    assert asked == [list(CELLS), [CELLS[0]]]  # each once, and under another seed again
+    assert [one["grad_norm"].value for one in first[:2]] == [one["grad_norm"].value for one in again]
+    assert first[2] == first[0]
+    assert other[0]["grad_norm"].value != first[0]["grad_norm"].value

@@ -21,14 +21,13 @@ class Keys:
 
     def __init__(self, scorer: Scorer) -> None:
         self._scorer = scorer
+        self._by_proxy: dict[str, str] = {}
 
     def __call__(self, text: str, proxy: str, seed: int) -> str:
         """The key of an architecture's score by a proxy under a seed."""
+        if proxy not in self._by_proxy:
+            self._by_proxy[proxy] = self._identify(self._scorer.proxy(proxy))
         return hashlib.sha256("\n".join([self._by_proxy[proxy], text, str(seed)]).encode()).hexdigest()
-
-    @cached_property
-    def _by_proxy(self) -> dict[str, str]:
-        return {name: self._identify(one) for name, one in self._scorer.proxies.items()}
 
     @cached_property
     def _ground(self) -> dict[str, Any]:

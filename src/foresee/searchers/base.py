@@ -21,11 +21,12 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
-from foresee.errors import InputError
+from foresee.errors import InputError, UnsupportedError
 from foresee.proxies.base import Score
 from foresee.registry import Registry, check_settings
 from foresee.searchers.gate import Gate, Proposal
 from foresee.searchers.problem import Problem
+from foresee.spaces.base import Space, spaces
 
 
 @dataclass(frozen=True)
@@ -65,6 +66,11 @@ class Searcher(ABC):
     cost: ClassVar[str] = "one score per candidate"
     objectives: ClassVar[int | None] = 1
     window: ClassVar[int | None] = None
+    #: how many candidates it proposes where nobody says otherwise (None: `EVALUATIONS`), and what they are called
+    evaluations: ClassVar[int | None] = None
+    candidate_name: ClassVar[str] = "candidates"
+    #: by setting, the value of the paper and where it stands
+    published: ClassVar[Mapping[str, str]] = {}
     #: what in it depends on how many evaluations were asked for: a run that has this cannot be given more of them
     by_total: ClassVar[str] = ""
     #: what its steps are called where they are shown
@@ -73,6 +79,11 @@ class Searcher(ABC):
     def __init__(self, problem: Problem) -> None:
         self.problem, self.space = problem, problem.space
         self.gate = Gate(problem)
+
+    @classmethod
+    def fits(cls, space: type[Space[Any]]) -> str:
+        """Why it cannot search spaces of this kind, in words that follow their name; "" where it can."""
+        return ""
 
     @abstractmethod
     def ask(self, count: int = 1) -> list[Proposal]:
@@ -132,13 +143,24 @@ class Sampler(Searcher):
             self.learn(result)
 
 
+#: candidates of a search where neither the person nor the searcher says how many
+EVALUATIONS = 100
+
 searchers: Registry[type[Searcher]] = Registry("searcher", group="foresee.searchers", home="foresee.searchers")
+
+
+def usual_evaluations(name: str) -> int:
+    """How many candidates a searcher proposes where nobody says otherwise."""
+    return (searchers[name].evaluations if name in searchers else None) or EVALUATIONS
 
 
 def make(name: str, problem: Problem, settings: Mapping[str, Any] | None = None) -> Searcher:
     """A searcher by name, with its settings."""
     kind = searchers[name]
     check_settings(f"searcher {name}", kind, settings or {})
+    if why := kind.fits(type(problem.space)):
+        able = [other for other in spaces if not kind.fits(spaces[other])]
+        raise UnsupportedError(f"searcher {name}: {problem.space.name} {why}; it searches {', '.join(able) or 'none'}")
     if kind.objectives is not None and len(problem.objectives) > kind.objectives:
         asked = ", ".join(one.name for one in problem.objectives)
         able = [other for other in searchers if searchers[other].objectives is None]

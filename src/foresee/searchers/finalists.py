@@ -11,7 +11,7 @@ from foresee.errors import storable
 from foresee.runs.finals import KIND, fresh
 from foresee.runs.record import CandidateRow
 from foresee.scoring.desk import Answer
-from foresee.searchers.problem import Problem
+from foresee.searchers.problem import MEASURED, Problem
 from foresee.searchers.session import Session
 from foresee.searchers.settings import SearchSettings
 from foresee.seeds import derive
@@ -40,8 +40,9 @@ def why_none(problem: Problem) -> str:
     """Why a run of this problem has no finals; "" where it has."""
     if len(problem.objectives) > 1:
         return "with several objectives no single candidate is first"
-    if problem.is_cost(problem.objectives[0]):
-        return f"{problem.objectives[0].name} is the same under every seed"
+    first = problem.objectives[0]
+    if first.name == MEASURED or problem.is_cost(first):
+        return f"{first.name} is the same under every seed"
     return ""
 
 

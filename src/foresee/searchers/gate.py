@@ -170,7 +170,10 @@ class Gate:
             self._note(error)
 
     def _new(self, architecture: Any) -> str | None:
-        """The identity of an architecture that may come in; None where it is known, outside the limits or impossible."""
+        """The identity of an architecture that may come in; None where it is known, outside the limits or impossible.
+
+        In a search of a table, what the table does not hold cannot come in either.
+        """
         try:
             identity = self.space.canonical(architecture)
             for text in (identity, str(architecture)):
@@ -178,7 +181,8 @@ class Gate:
         except (Exception, SystemExit) as error:
             self._note(error)
             return None
-        return None if identity in self.seen or self.miss(architecture) else identity
+        known = identity in self.seen or not self.problem.measurable(architecture)
+        return None if known or self.miss(architecture) else identity
 
     def _note(self, error: BaseException) -> None:
         """Pass over what raised this; what is wrong with the run itself (a full disk) is no architecture's fault."""

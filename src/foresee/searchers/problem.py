@@ -6,9 +6,11 @@ measured values, and whatever it gets depends on the settings and the seed alone
 
 from __future__ import annotations
 
+import hashlib
 import random
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import torch
@@ -19,14 +21,41 @@ from foresee.data import Data
 from foresee.errors import UnknownNameError, UnsupportedError
 from foresee.proxies.base import Score
 from foresee.runs.record import Objective
+from foresee.scoring.cache import Cache
+from foresee.scoring.keys import Keys
 from foresee.scoring.scorer import Job, Scored, Scorer
 from foresee.seeds import derive, stream
 from foresee.spaces.base import Space
 from foresee.spaces.one_shot import OneShot
 from foresee.task import Task
 
-#: from the texts of architectures to what was measured of them, None where nothing was
+#: from the texts of architectures to what was measured of them, more is better, None where nothing was
 Measured = Callable[[Sequence[str]], Sequence[float | None]]
+#: the objective that is what was measured
+MEASURED = "measured"
+NOTHING_MEASURED = (
+    "this search needs measured values, and none were handed over (measured=..., or --table and --target)"
+)
+
+
+class Known:
+    """What was measured, by text: `Measured` as a mapping is handed over."""
+
+    def __init__(self, values: Mapping[str, float]) -> None:
+        self._values = values
+
+    @property
+    def fingerprint(self) -> str:
+        """Tells these values from others."""
+        return hashlib.sha256(repr(sorted(self._values.items())).encode()).hexdigest()[:16]
+
+    def holds(self, text: str) -> bool:
+        """Whether something was measured of an architecture."""
+        return text in self._values
+
+    def __call__(self, texts: Sequence[str]) -> list[float | None]:
+        """The value of each architecture."""
+        return [self._values.get(text) for text in texts]
 
 
 @dataclass
@@ -42,6 +71,7 @@ class Problem:
         memory_batch: samples per batch that a limit on memory is for.
         measure: what was measured of architectures, where somebody handed that over.
         gather: scores several architectures; a run puts its engine here.
+        cache: scores already computed, and where those that a searcher asks for are kept; none: in no file.
 
     >>> from foresee.scoring import Scorer, ScoringSettings
     >>> problem = Problem(Scorer("nasbench201", ScoringSettings(proxies=("params",))))
@@ -58,12 +88,15 @@ class Problem:
     memory_batch: int = 1
     measure: Measured | None = None
     gather: Callable[[Sequence[str], Sequence[str], int], Sequence[Scored]] | None = None
+    cache: Cache | None = None
     _costs: dict[str, Costs] = field(default_factory=dict, init=False, repr=False)
     _known: dict[str, dict[str, float]] = field(default_factory=dict, init=False, repr=False)
 
     def __post_init__(self) -> None:
         if not self.objectives:
             self.objectives = objectives_of((), self.scorer)
+        if self.measure is None and any(one.name == MEASURED for one in self.objectives):
+            raise UnsupportedError(NOTHING_MEASURED)
 
     @property
     def space(self) -> Space[Any]:
@@ -113,8 +146,28 @@ class Problem:
         """The scores of architectures by any proxies (by default those of the run); a failure is a score with its reason."""
         names = tuple(self.scorer.proxy(name).full_name for name in proxies or self.scorer.settings.proxies)
         chosen, texts = self.seed if seed is None else seed, [str(one) for one in architectures]
-        found = (self.gather or self._here)(texts, names, chosen)
-        return [self.complete(one, names, chosen) for one in found]
+        known = self._cached(texts, names, chosen)
+        missing = list(dict.fromkeys(text for text in texts if len(known.get(text, {})) < len(names)))
+        found = (self.gather or self._here)(missing, names, chosen) if missing else ()
+        for text, one in zip(missing, found, strict=True):
+            known[text] = self.complete(one, names, chosen)
+            if self.cache is not None:
+                self.cache.put(text, {self._keys(text, name, chosen): score for name, score in known[text].items()})
+        return [{name: known[text][name] for name in names} for text in texts]
+
+    def _cached(self, texts: Sequence[str], names: Sequence[str], seed: int) -> dict[str, dict[str, Score]]:
+        """What the cache knows, by text and proxy."""
+        found: dict[str, dict[str, Score]] = {}
+        if self.cache is not None:
+            asked = {self._keys(text, name, seed): (text, name) for text in texts for name in names}
+            for key, score in self.cache.get(asked).items():
+                text, name = asked[key]
+                found.setdefault(text, {})[name] = score
+        return found
+
+    @cached_property
+    def _keys(self) -> Keys:
+        return Keys(self.scorer)
 
     def complete(self, scored: Scored, names: Sequence[str], seed: int) -> dict[str, Score]:
         """Scores by name; where there are none, the reason by every proxy."""
@@ -139,8 +192,13 @@ class Problem:
     def measured(self, architectures: Sequence[Any]) -> list[float | None]:
         """What was measured of architectures (accuracies of a table, say); None where nothing was."""
         if self.measure is None:
-            raise UnsupportedError("this search needs measured values, and none were handed over (measured=...)")
+            raise UnsupportedError(NOTHING_MEASURED)
         return list(self.measure([str(one) for one in architectures]))
+
+    def measurable(self, architecture: Any) -> bool:
+        """Whether a search for what was measured has a use for it: a table that does not hold it never will."""
+        holds = getattr(self.measure, "holds", None)
+        return holds is None or all(one.name != MEASURED for one in self.objectives) or holds(str(architecture))
 
     # -- objectives ---------------------------------------------------------------------------------------------------
     @property
@@ -149,20 +207,24 @@ class Problem:
         costs = [one.name for one in self.objectives if self.is_cost(one)]
         return list(dict.fromkeys(["params", "macs", *self.limits.quantities, *costs]))
 
-    def values(self, scores: Mapping[str, Score], costs: Mapping[str, float]) -> dict[str, float]:
-        """The value of every objective that has one."""
-        found: dict[str, float] = {}
+    def values(self, text: str, scores: Mapping[str, Score], costs: Mapping[str, float]) -> dict[str, float]:
+        """The value of every objective that has one, of the architecture with this text."""
+        found: dict[str, float | None] = {}
         for one in self.objectives:
-            value = costs.get(one.name) if self.is_cost(one) else scores[one.name].value
-            if value is not None:
-                found[one.name] = value
-        return found
+            if one.name == MEASURED:
+                (found[one.name],) = self.measured([text])
+            else:
+                found[one.name] = costs.get(one.name) if self.is_cost(one) else scores[one.name].value
+        return {name: float(value) for name, value in found.items() if value is not None}
 
-    def missing(self, scores: Mapping[str, Score]) -> str:
+    def missing(self, values: Mapping[str, float], scores: Mapping[str, Score]) -> str:
         """Why an objective has no value, in words; "" where all have."""
         for one in self.objectives:
-            if not self.is_cost(one) and not (score := scores[one.name]).ok:
-                return f"{score.proxy}: {score.status} ({score.reason})"
+            if one.name in values:
+                continue
+            if one.name not in scores:
+                return "nothing was measured of it" if one.name == MEASURED else f"{one.name} cannot be found"
+            return f"{one.name}: {scores[one.name].status} ({scores[one.name].reason})"
         return ""
 
     def is_cost(self, objective: Objective) -> bool:
@@ -171,19 +233,20 @@ class Problem:
 
 
 def objectives_of(names: Sequence[str], scorer: Scorer) -> tuple[Objective, ...]:
-    """What the names mean: the name of a cost is that cost, less is better; any other is a proxy of the scorer.
-
-    By default the steering proxy, whatever its name.
+    """What the names mean: `measured` is what was measured, more is better; the name of a cost is that cost, less is
+    better; any other is a proxy of the scorer. By default the steering proxy, whatever its name.
     """
     if not names:
         steering = next(iter(scorer.proxies.values()))
         return (Objective(steering.full_name, steering.direction),)
     found = []
     for name in names:
-        if name in QUANTITIES:
+        if name == MEASURED:
+            found.append(Objective(name, "higher"))
+        elif name in QUANTITIES:
             found.append(Objective(name, "lower"))
         elif name in scorer.proxies:
             found.append(Objective(name, scorer.proxies[name].direction))
         else:
-            raise UnknownNameError("objective", name, [*scorer.proxies, *QUANTITIES])
+            raise UnknownNameError("objective", name, [*scorer.proxies, MEASURED, *QUANTITIES])
     return tuple(found)

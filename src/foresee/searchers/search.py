@@ -19,10 +19,11 @@ from foresee.runs.events import Announcer, Observer
 from foresee.runs.folder import RunFolder, write_whole
 from foresee.runs.progress import watched
 from foresee.runs.store import Store
+from foresee.scoring.cache import Cache
 from foresee.scoring.scorer import Scorer
-from foresee.searchers.base import Searcher, make
+from foresee.searchers.base import Searcher, make, usual_evaluations
 from foresee.searchers.finalists import hold_finals
-from foresee.searchers.problem import Measured, Problem, objectives_of
+from foresee.searchers.problem import Known, Measured, Problem, objectives_of
 from foresee.searchers.run import Run
 from foresee.searchers.session import Session
 from foresee.searchers.settings import EXTENDABLE, SearchSettings
@@ -51,6 +52,7 @@ def search(
     workers: int | None = None,
     observers: Iterable[Observer] = (),
     measured: Mapping[str, float] | Measured | None = None,
+    cache: str | Path | None = None,
     progress: bool = False,
     **settings: Any,
 ) -> Run:
@@ -61,7 +63,8 @@ def search(
         proxies: one or several proxies; the first steers, the others are recorded.
         searcher: `evolution`, `random`, ...
         budgets: hard limits such as `fs.budgets.params < 1e6`; nothing outside them is ever scored.
-        evaluations: candidates to score: 100, or as many as the run that is resumed has; more of them extend it.
+        evaluations: candidates to score: as many as the searcher usually proposes (mostly 100), or as the run that is resumed
+            has; more of them extend it.
         finalists: how many of the best are scored again at the end under fresh seeds: 5, or as in the run that is resumed.
         seed: decides everything that is random.
         data: what proxies look at: a name, a path, a `Data`, a tensor, `(inputs, labels)`, or a list of these.
@@ -71,7 +74,9 @@ def search(
         engine: `serial` or `processes`.
         workers: processes to use; by default one per core.
         observers: called with every `Event`.
-        measured: what was measured of architectures, by text, for searchers that ask for it.
+        measured: what was measured of architectures, by text, more is better: a mapping, or a function of a list of texts
+            (None where nothing was). For searchers that ask for it, and for the objective `measured`.
+        cache: file of scores already computed, where those that a searcher asks for beside its candidates are kept too.
         progress: show how far it is, in one line; also in a notebook.
         **settings: any other field of `SearchSettings` or `ScoringSettings`.
 
@@ -90,6 +95,7 @@ def search(
     made = None if isinstance(space, str) else get(space)
     said = {"evaluations": evaluations, "finalists": finalists}
     settings = {
+        "evaluations": usual_evaluations(searcher),
         **as_in_run(out, resume),
         **settings,
         **{key: value for key, value in said.items() if value is not None},
@@ -115,6 +121,7 @@ def search(
         space=made,
         data=given,
         measured=measured,
+        cache=cache,
     )
 
 
@@ -129,6 +136,7 @@ def run_search(
     space: Space[Any] | None = None,
     data: Data | None = None,
     measured: Mapping[str, float] | Measured | None = None,
+    cache: str | Path | None = None,
 ) -> Run:
     """Run a search from its settings; see `search`. An interruption marks the run and passes on."""
     scorer = Scorer(space or settings.space, settings.scoring, space_settings=settings.space_settings, data=data)
@@ -136,10 +144,14 @@ def run_search(
     searcher = make(settings.searcher, problem, settings.searcher_settings)
     problem.scorer.check()
     facts = environment(device=problem.device, data_fingerprint=problem.data.fingerprint, task=problem.task.to_json())
+    if problem.measure is not None:
+        facts["measured"] = getattr(problem.measure, "fingerprint", "a function")
     code = "" if out is None else scorer.space.code
     if code:
         facts["source"] = digest(code)
     with ExitStack() as stack:
+        if cache is not None:
+            problem.cache = stack.enter_context(Cache(cache))
         # Starts no process yet; made before the folder, so that a wrong name leaves nothing behind.
         engine_made = stack.enter_context(engines.make(engine, problem.scorer, workers))
         folder = None if out is None else RunFolder(out)
@@ -200,7 +212,6 @@ def as_in_run(out: str | Path | None, resume: bool) -> dict[str, Any]:
 def _problem(settings: SearchSettings, scorer: Scorer, measured: Mapping[str, float] | Measured | None) -> Problem:
     """What the settings ask for; names, proxies and their settings are checked on the way."""
     table = LatencyTable.load(settings.latency_table) if settings.latency_table else None
-    known = measured
     return Problem(
         scorer,
         Limits.from_json(settings.limits),
@@ -208,7 +219,7 @@ def _problem(settings: SearchSettings, scorer: Scorer, measured: Mapping[str, fl
         settings.evaluations,
         Clock(settings.scoring.device, settings.scoring.threads, table),
         settings.memory_batch,
-        (lambda texts: [known.get(text) for text in texts]) if isinstance(known, Mapping) else known,
+        Known(measured) if isinstance(measured, Mapping) else measured,
     )
 
 
@@ -253,7 +264,7 @@ def _check_same(
     stored = SearchSettings.of_run(store.get("settings"))
     differences = settings.refused(stored)
     before = store.get("environment", {})
-    for key in ("data_fingerprint", "task"):
+    for key in ("data_fingerprint", "task", "measured"):
         if before.get(key) != facts.get(key):
             differences.append(f"{key}: {facts.get(key)} here, {before.get(key)} in the run")
     if not differences and before.get("source") != facts.get("source"):

@@ -219,8 +219,9 @@ class Session:
             )
         else:
             scores = {score.proxy: score for score in scored.scores}
-            values = self.problem.values(scores, {name: proposal.costs[name] for name in self.problem.recorded})
-            missing = storable(self.problem.missing(scores))
+            costs = {name: proposal.costs[name] for name in self.problem.recorded}
+            values = self.problem.values(str(proposal.architecture), scores, costs)
+            missing = storable(self.problem.missing(values, scores))
             first = self.problem.objectives[0]
             self.store.finish_candidate(
                 proposal.id,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import json
 import re
+from collections.abc import Mapping
 from typing import Annotated, Any
 
 import typer
@@ -103,9 +104,24 @@ def searchers(pattern: _Pattern = "*", as_json: _Json = False) -> None:
             {"name": name, "what": kind.summary, "cost": kind.cost, "settings": settings, "source": kind.source}
         )
     if len(rows) == 1 and not as_json and "*" not in pattern:
-        _describe(rows[0], inspect.getdoc(registry[rows[0]["name"]]) or "")
+        kind = registry[rows[0]["name"]]
+        _describe({key: value for key, value in rows[0].items() if key != "settings"}, inspect.getdoc(kind) or "")
+        _settings(kind.name, rows[0]["settings"], kind.published)
         return
     _list(rows, as_json)
+
+
+def _settings(name: str, settings: dict[str, Any], published: Mapping[str, str]) -> None:
+    """Every setting with its value here and the paper's."""
+    if settings:
+        out.print()
+        _list(
+            [
+                {"setting": f"{name}.{key}", "here": value, "in the paper": published.get(key)}
+                for key, value in settings.items()
+            ],
+            as_json=False,
+        )
 
 
 @app.command()

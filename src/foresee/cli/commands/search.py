@@ -14,7 +14,7 @@ from rich.markup import escape
 
 from foresee.cli.app import app, out
 from foresee.cli.app import stopped as say_stopped
-from foresee.cli.groups import Group, ScoringOptions, WorkOptions, grouped
+from foresee.cli.groups import CacheOptions, Group, ScoringOptions, WorkOptions, grouped
 from foresee.cli.options import parse_limits
 from foresee.cli.progress import Watch
 from foresee.cli.start import STOPPED
@@ -62,21 +62,33 @@ def search(
     scoring: ScoringOptions,
     limits: LimitOptions,
     work: WorkOptions,
+    kept: CacheOptions,
     space: Annotated[
         str | None, typer.Argument(help="a space (`foresee spaces`), or module:function for your own")
     ] = None,
     searcher: Annotated[
         str | None, typer.Option(help="who looks (`foresee searchers`)", show_default="evolution")
     ] = None,
-    evaluations: Annotated[int | None, typer.Option(help="how many architectures to score", show_default="100")] = None,
+    evaluations: Annotated[
+        int | None,
+        typer.Option(help="how many architectures to score", show_default="as the searcher usually does: 100, 20, 1"),
+    ] = None,
     finalists: Annotated[
         int | None, typer.Option(help="score so many of the best again under fresh seeds; 0: none", show_default="5")
     ] = None,
     objective: Annotated[
         list[str] | None,
         typer.Option(
-            help="what is followed: a proxy, or a cost such as params (less is better)", show_default="the first proxy"
+            help="what is followed: a proxy, a cost such as params (less is better), or measured (see --table)",
+            show_default="the first proxy",
         ),
+    ] = None,
+    table: Annotated[
+        Path | None,
+        typer.Option(help="measured numbers (`foresee table info FILE`), for searchers and objectives that want them"),
+    ] = None,
+    target: Annotated[
+        str | None, typer.Option(help="the measured number that is handed over, such as val_acc_cifar10@12")
     ] = None,
     memory_batch: Annotated[
         int | None, typer.Option(help="samples per batch that --max-memory is for", show_default="1")
@@ -101,6 +113,7 @@ def search(
     """
     work.get_ready()
     from foresee.searchers import Run, SearchSettings, run_search
+    from foresee.searchers.base import usual_evaluations
     from foresee.searchers.search import as_in_run
 
     given: dict[str, Any] = {
@@ -125,12 +138,14 @@ def search(
         return SearchSettings.load(settings, said, unsaid)
 
     base = asked()
+    unsaid.setdefault("evaluations", usual_evaluations(base.searcher))
     if space is None:
         from foresee.spaces.find import check_named
 
         say = f"foresee search {shlex.quote(base.space)} --settings {shlex.quote(str(settings))}"
         check_named(str(settings), base.space, say)
     asked_settings = asked(**_set(scoring, base))
+    measured = None if table is None else _measured(table, target, asked_settings)
     watch = Watch("searching", show=not work.quiet)
     try:
         with watch:
@@ -141,6 +156,8 @@ def search(
                 engine=work.engine,
                 workers=work.workers,
                 observers=[watch.observe],
+                measured=measured,
+                cache=kept.cache,
             )
     except KeyboardInterrupt:
         if not (out_ / "run.sqlite").exists():
@@ -150,6 +167,19 @@ def search(
     except SearchError as error:
         raise SearchError(f"{error}; all reasons are in {_report(Run.open(out_, space=space))}") from error
     _wrap_up(run, stopped=False)
+
+
+def _measured(table: Path, target: str | None, asked: Any) -> Any:
+    """What the table says of the architectures of the space."""
+    from foresee.benchmarks.formats import load
+    from foresee.benchmarks.measuring import Measuring
+    from foresee.spaces.find import get
+
+    known = load(table, space=asked.space)
+    if target is None:
+        names = ", ".join(one.name for one in known.targets())
+        raise InputError(f"say which of the table's numbers the search may see with --target: {names}")
+    return Measuring(known, target, get(asked.space, **{**known.space_settings, **asked.space_settings}))
 
 
 def _set(scoring: ScoringOptions, base: Any) -> dict[str, Any]:
