@@ -23,7 +23,7 @@ from foresee.scoring.cache import Cache
 from foresee.scoring.scorer import Scorer
 from foresee.searchers.base import Searcher, make, usual_evaluations
 from foresee.searchers.finalists import hold_finals
-from foresee.searchers.problem import Known, Measured, Problem, objectives_of
+from foresee.searchers.problem import MEASURED, Known, Measured, Problem, objectives_of
 from foresee.searchers.run import Run
 from foresee.searchers.session import Session
 from foresee.searchers.settings import EXTENDABLE, SearchSettings
@@ -139,7 +139,13 @@ def run_search(
     cache: str | Path | None = None,
 ) -> Run:
     """Run a search from its settings; see `search`. An interruption marks the run and passes on."""
-    scorer = Scorer(space or settings.space, settings.scoring, space_settings=settings.space_settings, data=data)
+    scorer = Scorer(
+        space or settings.space,
+        settings.scoring,
+        space_settings=settings.space_settings,
+        data=data,
+        formulas=MEASURED in settings.objectives,  # what is looked up in a table need not be built to be counted
+    )
     problem = _problem(settings, scorer, measured)
     searcher = make(settings.searcher, problem, settings.searcher_settings)
     problem.scorer.check()
