@@ -95,7 +95,8 @@ class Workshop:
             raise Unavailable(NOT_ASKED)
 
     @cached_property
-    def _tables(self) -> list[Table]:
+    def known_tables(self) -> list[Table]:
+        """Every table at hand."""
         if self.tables is None:
             raise Unavailable("no tables: give the folder they are in with --tables")
         return tables_in(self.tables)
@@ -111,7 +112,7 @@ class Workshop:
         about = benchmark(name)
         self.check_asked(name)
         wanted = targets or about.targets
-        table, target = choose(self._tables, about.space, wanted)
+        table, target = choose(self.known_tables, about.space, wanted)
         if target != wanted[0]:
             self.note(f"{name}: accuracies are {target}; no table at hand has {wanted[0]}")
         count = SAMPLE if size is None else size
@@ -144,7 +145,7 @@ class Workshop:
         asked = ScoringSettings(
             proxies=tuple(dict.fromkeys(one.proxy for one in group.values())),
             proxy_settings={one.proxy: one.settings for one in group.values()},
-            data=like.data or self._looked_at(),
+            data=like.data or self.looked_at(),
             batch_size=self._size(like),
             repeats=self.repeats,
             seed=self.seed,
@@ -176,7 +177,8 @@ class Workshop:
         self.note(f"batches of at most {self.batch_size} samples, where the paper takes more")
         return self.batch_size
 
-    def _looked_at(self) -> str:
+    def looked_at(self) -> str:
+        """What the proxies look at; said beside the table where that is not the benchmark's images."""
         if self.data is None:
             self.note("the proxies look at the embedded digits, not at the benchmark's images: give those with --data")
         return self.data or "digits"
@@ -203,7 +205,7 @@ class Workshop:
         asked = ScoringSettings(
             proxies=("params",),
             seed=self.seed,
-            data=self._looked_at(),
+            data=self.looked_at(),
             inputs=task.inputs,
             outputs=task.outputs,
             threads=self.threads,
@@ -268,7 +270,7 @@ class Workshop:
         """
         plain = [proxy.partition(":")[0] for proxy in proxies]
         target = sample.target if len(plain) == 1 else ""
-        found = precomputed(self._tables, benchmark(sample.benchmark), plain, target)
+        found = precomputed(self.known_tables, benchmark(sample.benchmark), plain, target)
         if found is None:
             return ""
         first, second = (

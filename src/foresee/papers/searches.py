@@ -1,0 +1,130 @@
+"""Searches of the papers, run again: what a searcher picks under several seeds, judged by a table.
+
+A search sees of the table what `seen` names (validation results after a short training), or nothing at all. What its picks
+are judged by is looked up when all of them are made.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from foresee.benchmarks import tasks
+from foresee.benchmarks.measuring import Measuring
+from foresee.papers.cells import Cell
+from foresee.papers.samples import Floats, benchmark, choose
+from foresee.papers.workshop import Workshop
+from foresee.searchers.problem import MEASURED
+from foresee.searchers.search import search
+from foresee.spaces.find import get
+from foresee.statistics import Estimate
+
+
+@dataclass(frozen=True)
+class Picks:
+    """What was picked, seed by seed, and what the table has of it: NaN where it does not hold the pick."""
+
+    texts: Sequence[str]
+    values: Floats
+    seconds: Floats
+
+    @property
+    def missing(self) -> int:
+        """How many picks the table does not hold."""
+        return int(np.isnan(self.values).sum())
+
+    @property
+    def words(self) -> str:
+        """What has to be said beside their mean."""
+        return f"{self.missing} of {len(self.texts)} picks are not in the table" if self.missing else ""
+
+    def cell(self, row: str, column: str, workshop: Workshop, *, error: bool = False) -> Cell:
+        """The mean over the seeds as a cell, of accuracies or of errors in per cent."""
+        known = self.values[~np.isnan(self.values)]
+        if not len(known):
+            return Cell.missing(row, column, self.words)
+        values = 100 - known if error else known
+        if len(values) == 1:
+            value = float(values[0])
+            return Cell(row, column, Estimate(value, np.nan, np.nan, 1), self.words)
+        return Cell(row, column, workshop.mean(values), self.words)
+
+
+def picks(
+    workshop: Workshop,
+    name: str,
+    searcher: str,
+    settings: Mapping[str, Any] | None = None,
+    *,
+    seen: str = "",
+    proxies: Sequence[str] = ("params",),
+    evaluations: int | None = None,
+    space_settings: Mapping[str, Any] | None = None,
+    seeds: int | None = None,
+) -> Picks:
+    """The picks of a searcher on a benchmark, under as many seeds as the workshop repeats (or `seeds`).
+
+    Args:
+        workshop: tables, data, device and seed.
+        name: the benchmark, as its columns are called.
+        searcher: who looks.
+        settings: of the searcher.
+        seen: the target whose values the search follows; "" for one that follows the first of the `proxies`.
+        proxies: what candidates are scored by.
+        evaluations: candidates; by default as many as the searcher usually proposes.
+        space_settings: on top of the benchmark's own.
+        seeds: searches.
+    """
+    about = benchmark(name)
+    workshop.check_asked(name)
+    table, target = choose(workshop.known_tables, about.space, about.targets)
+    task, own = tasks.of(about.space, about.task)
+    network = {**table.space_settings, **own, **(space_settings or {}), **workshop.space_settings.get(about.space, {})}
+    space = get(about.space, **network)
+    judge = Measuring(table, target, space)
+    asked: dict[str, Any] = {
+        "proxies": list(proxies),
+        "searcher": searcher,
+        "searcher_settings": dict(settings or {}),
+        "objectives": [MEASURED] if seen else [],
+        "evaluations": evaluations,
+        "space_settings": network,
+        "data": workshop.looked_at(),
+        "inputs": task.inputs,
+        "outputs": task.outputs,
+        "threads": workshop.threads,
+        "device": workshop.device,
+        "finalists": 0,
+    }
+    texts, seconds = [], []
+    for seed in range(workshop.seed, workshop.seed + (seeds or workshop.repeats)):
+        run = search(
+            about.space,
+            **asked,
+            seed=seed,
+            measured=Measuring(table, seen, space) if seen else None,
+            out=_folder(workshop, about.space, {**asked, "seed": seed, "seen": seen}),
+            resume=True,
+            engine=workshop.engine,
+            workers=workshop.workers,
+            observers=workshop.observers,
+        )
+        assert run.record.best is not None  # a search that found nothing has raised
+        texts.append(run.record.best.architecture)
+        spent = [row.seconds for row in run.record.steps] + [row.seconds for row in run.record.candidates]
+        seconds.append(sum(spent))
+    found = [np.nan if value is None else judge.shown(value) for value in judge(texts)]
+    return Picks(texts, np.array(found, np.float64), np.array(seconds))
+
+
+def _folder(workshop: Workshop, space: str, asked: Mapping[str, Any]) -> Any:
+    """Where a search of these settings is kept, beside the scores that are; None where nothing is."""
+    if workshop.cache is None:
+        return None
+    digest = hashlib.sha256(json.dumps([space, asked], sort_keys=True, default=str).encode()).hexdigest()[:16]
+    return workshop.cache.parent / "searches" / digest
