@@ -43,10 +43,16 @@ Draw = Callable[[random.Random, int], tuple[Any, int | None]]
 
 
 class Gate:
-    """Gives candidates their numbers, and remembers who has come in."""
+    """Gives candidates their numbers, and remembers who has come in.
 
-    def __init__(self, problem: Problem) -> None:
+    Args:
+        problem: says what may come in.
+        stream: random numbers for one use, such as ("ask", 17), the draws for candidate 17; by default the problem's.
+    """
+
+    def __init__(self, problem: Problem, stream: Callable[..., random.Random] | None = None) -> None:
         self.problem, self.space, self.limits = problem, problem.space, problem.limits
+        self._stream = stream or problem.stream
         self.asked = 0
         self.seen: set[str] = set()
         self._drawn = 0
@@ -90,7 +96,7 @@ class Gate:
         Raises:
             InfeasibleError: not one architecture met the limits; the message names the nearest miss.
         """
-        rng = self.problem.stream("ask", self.asked)
+        rng = self._stream("ask", self.asked)
         for attempt in range(self._draws):
             try:
                 architecture, parent = draw(rng, attempt)
