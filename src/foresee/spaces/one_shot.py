@@ -165,7 +165,7 @@ class Mixed(nn.Module):
 
 def is_idle(weight: Tensor) -> bool:
     """Whether what is weighed need not be computed: it weighs exactly zero, and no gradient is to go through its weight."""
-    return not (weight.requires_grad and torch.is_grad_enabled()) and float(weight) == 0.0
+    return not (weight.requires_grad and torch.is_grad_enabled()) and float(weight.detach()) == 0.0
 
 
 def live(weights: Tensor, gradient: str = "all") -> Live:
