@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+
 import pytest
 from tests.searchers import stepping
 
+import foresee
 from foresee.searchers.base import searchers
 from foresee.testing import SearcherSuite
 
@@ -61,5 +66,9 @@ def test_a_broken_promise_is_found(searcher, test):
 
 
 def test_every_searcher_here_has_its_suite():
+    """Beside these here, in the test of its file."""
+    for file in Path(foresee.searchers.__file__).parent.glob("*.py"):
+        if find_spec(f"tests.searchers.test_{file.stem}"):
+            import_module(f"tests.searchers.test_{file.stem}")
     tested = {one.searcher for one in SearcherSuite.__subclasses__()}
     assert {name for name in searchers if searchers[name].__module__.startswith("foresee.")} <= tested

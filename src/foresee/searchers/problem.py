@@ -17,7 +17,8 @@ import torch
 
 from foresee.batch import Batch
 from foresee.budgets import QUANTITIES, Clock, Costs, Limits
-from foresee.data import Data
+from foresee.data import Data, Synthetic
+from foresee.devices import usable
 from foresee.errors import UnknownNameError, UnsupportedError
 from foresee.proxies.base import Score
 from foresee.runs.record import Objective
@@ -183,11 +184,15 @@ class Problem:
         """What proxies look at."""
         return self.data.batches(count, size, seed=self.seed if seed is None else seed)
 
+    def noise(self, size: int, number: int) -> Batch:
+        """Batch `number` of noise in the shape of the data: standard normal inputs, labels uniform over the outputs."""
+        return Synthetic(self.task).batch(size, seed=derive(self.seed, "noise"), index=number)
+
     def one_shot(self, **options: Any) -> OneShot[Any]:
         """All architectures in one module, its weights drawn from the seed; global random numbers are left alone."""
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(derive(self.seed, "weights"))
-            return self.space.one_shot(self.task, **options).to(self.device)
+            return self.space.one_shot(self.task, **options).to(usable(self.device))
 
     def measured(self, architectures: Sequence[Any]) -> list[float | None]:
         """What was measured of architectures (accuracies of a table, say); None where nothing was."""

@@ -52,6 +52,8 @@ class Space(ABC, Generic[A]):
     summary: ClassVar[str] = ""
     #: paper or benchmark the space comes from
     source: ClassVar[str] = ""
+    #: why there is no one-shot network, where more can be said than that
+    no_one_shot: ClassVar[str] = ""
     #: draws that the space itself turned down and made again, so far
     rejected: int = 0
     #: the source that a run keeps of a space whose reference leads nobody to its code; "" where it does
@@ -116,7 +118,8 @@ class Space(ABC, Generic[A]):
 
     def one_shot(self, task: Task, **options: Any) -> OneShot[A]:
         """All choices of the space in one module with one set of weights, where weights can be shared."""
-        raise UnsupportedError(f"space {self.name} has no one-shot network")
+        why = f": {self.no_one_shot}" if self.no_one_shot else ""
+        raise UnsupportedError(f"space {self.name} has no one-shot network{why}")
 
     # -- the space itself -----------------------------------------------------------------------------------------------
     @classmethod

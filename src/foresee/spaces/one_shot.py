@@ -3,11 +3,12 @@
     one_shot = space.one_shot(task)
     one_shot.select(architecture)(x)          # by a path: only what the architecture uses is computed
     one_shot.mix(weights)(x)                  # by mixture weights, one vector per choice
-    one_shot.mix(straight_through(logits))(x) # one-hot values with a gradient: differentiable in the logits, twice
+    one_shot.mix(one_shot.draw(logits))(x)    # one-hot values, soft gradients: differentiable in the logits, twice
     one_shot.inherit(architecture)            # the stand-alone network, its weights in the same storage
 
 `choices` names what is decided; weights are a mapping from a choice's name to a vector over its options. An option whose
-weight is exactly zero is not computed, so a path and a straight-through draw cost one network, not all of them.
+weight is exactly zero is not computed where no gradient goes through it, so a path costs one network. A straight-through draw
+costs all of them, for what is not drawn has a gradient too; `mix(draw, gradient="chosen")` does without it, and costs one.
 """
 
 from __future__ import annotations
@@ -15,16 +16,20 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Self, TypeVar
 
 import torch
 from torch import Tensor, nn
 
-from foresee.errors import InputError
+from foresee.errors import InputError, UnknownNameError
 from foresee.spaces.partial import make_bypass, partially
 
 A = TypeVar("A")
 Weights = Mapping[str, Tensor]
+#: a weight for each option of a choice, None for those that are not computed
+Live = Sequence[Tensor | None]
+#: which options a gradient by the weights goes through: all of them, or those alone whose weight is not zero
+GRADIENTS = ("all", "chosen")
 
 
 @dataclass(frozen=True)
@@ -38,11 +43,13 @@ class Choice:
 class OneShot(nn.Module, ABC, Generic[A]):
     """Base of all one-shot networks. A fresh one is set to the uniform mixture.
 
-    A subclass sets `choices` and builds itself of modules that read their weights from `self.weights_of_choice(name)` (or
-    from a `Mixed` given to it) while it runs, and says how weights and architectures translate.
+    A subclass sets `choices` and builds itself of modules that read their weights from `self.live(name)` while it runs, and
+    says how weights and architectures translate. A choice of several options at once (the inputs of a vertex that reads
+    two) has their number in `counts`.
     """
 
     choices: tuple[Choice, ...]
+    counts: Mapping[str, int] = {}
 
     def __init__(self, choices: Sequence[Choice]) -> None:
         super().__init__()
@@ -50,12 +57,25 @@ class OneShot(nn.Module, ABC, Generic[A]):
         if len(set(names)) < len(names):
             raise InputError(f"choices {', '.join(names)}: a name occurs twice")
         self.choices = tuple(choices)
-        self._weights: dict[str, Tensor] = {}
         self.mix(self.uniform())
 
     # -- what is evaluated --------------------------------------------------------------------------------------------
-    def mix(self, weights: Weights) -> OneShot[A]:
-        """Evaluate with these weights from now on; they may carry gradients."""
+    def mix(self, weights: Weights, *, gradient: str = "all") -> Self:
+        """Evaluate with these weights from now on; they may carry gradients.
+
+        With `gradient="chosen"` an option of weight zero is not computed even where its weight carries a gradient, which is
+        lost: a straight-through draw costs one network and has the gradient of what was drawn alone (GDAS, Dong & Yang 2019).
+        """
+        if gradient not in GRADIENTS:
+            raise UnknownNameError("gradient", str(gradient), GRADIENTS)
+        self.check(weights)
+        lost = gradient == "chosen"
+        self._weights = {name: vector * (vector.detach() != 0) if lost else vector for name, vector in weights.items()}
+        self.gradient = gradient
+        return self
+
+    def check(self, weights: Weights) -> None:
+        """Refuse weights that are not a vector for each choice; a subclass may ask for more."""
         expected = {choice.name: len(choice.options) for choice in self.choices}
         if weights.keys() != expected.keys():
             odd = sorted(weights.keys() ^ expected.keys())
@@ -63,8 +83,6 @@ class OneShot(nn.Module, ABC, Generic[A]):
         for name, vector in weights.items():
             if vector.shape[-1:] != (expected[name],):
                 raise InputError(f"weights of {name}: shape {tuple(vector.shape)}, expected {expected[name]} options")
-        self._weights = dict(weights)
-        return self
 
     def select(self, architecture: A) -> OneShot[A]:
         """Evaluate this architecture from now on."""
@@ -73,6 +91,10 @@ class OneShot(nn.Module, ABC, Generic[A]):
     def weight(self, choice: str) -> Tensor:
         """The present weights of a choice."""
         return self._weights[choice]
+
+    def live(self, choice: str) -> Live:
+        """The present weights of a choice's options, None for those that need not be computed now."""
+        return live(self._weights[choice], self.gradient)
 
     @property
     def weights(self) -> dict[str, Tensor]:
@@ -91,6 +113,12 @@ class OneShot(nn.Module, ABC, Generic[A]):
             for choice in self.choices
         }
 
+    def draw(
+        self, logits: Weights, *, temperature: float = 1.0, generator: torch.Generator | None = None
+    ) -> dict[str, Tensor]:
+        """Straight-through weights of one architecture, drawn by the logits: see `straight_through`."""
+        return straight_through(logits, temperature=temperature, generator=generator, counts=self.counts)
+
     @abstractmethod
     def path(self, architecture: A) -> dict[str, Tensor]:
         """The 0/1 weights whose evaluation is this architecture."""
@@ -105,7 +133,7 @@ class OneShot(nn.Module, ABC, Generic[A]):
 
 
 class Mixed(nn.Module):
-    """A weighted sum of options; options of weight exactly zero are not computed.
+    """A weighted sum of options; those without a weight are not computed.
 
     With `partial = k > 1`, only the first 1/k of the channels pass through the options; the rest goes by (pooled 2x2 where
     the options have a stride) and the channels are shuffled (see `partial`).
@@ -117,16 +145,16 @@ class Mixed(nn.Module):
         self.partial = partial
         self.bypass = make_bypass(stride)
 
-    def forward(self, x: Tensor, weights: Tensor) -> Tensor:
+    def forward(self, x: Tensor, weights: Live) -> Tensor:
         """(B, C, H, W) and a weight per option to the sum."""
         if self.partial == 1:
             return self._sum(x, weights)
         return partially(lambda first: self._sum(first, weights), self.bypass, x, self.partial)
 
-    def _sum(self, x: Tensor, weights: Tensor) -> Tensor:
+    def _sum(self, x: Tensor, weights: Live) -> Tensor:
         total: Tensor | None = None
         for option, weight in zip(self.options.values(), weights, strict=True):
-            if is_zero(weight):
+            if weight is None:
                 continue
             term = weight.to(x) * option(x)
             total = term if total is None else total + term
@@ -135,25 +163,40 @@ class Mixed(nn.Module):
         return total
 
 
-def is_zero(weight: Tensor) -> bool:
-    """Whether a weight's value is exactly zero, so that its option need not be computed."""
-    return float(weight.detach()) == 0.0
+def is_idle(weight: Tensor) -> bool:
+    """Whether what is weighed need not be computed: it weighs exactly zero, and no gradient is to go through its weight."""
+    return not (weight.requires_grad and torch.is_grad_enabled()) and float(weight.detach()) == 0.0
+
+
+def live(weights: Tensor, gradient: str = "all") -> Live:
+    """A weight for each option, None for those that need not be computed; `gradient` as in `OneShot.mix`.
+
+    >>> live(torch.tensor([0.0, 1.0]))
+    (None, tensor(1.))
+    """
+    seen = weights if gradient == "all" else weights.detach()
+    return tuple(None if is_idle(one) else weight for one, weight in zip(seen.unbind(), weights.unbind(), strict=True))
 
 
 def straight_through(
-    logits: Weights, *, temperature: float = 1.0, generator: torch.Generator | None = None
+    logits: Weights,
+    *,
+    temperature: float = 1.0,
+    generator: torch.Generator | None = None,
+    counts: Mapping[str, int] | None = None,
 ) -> dict[str, Tensor]:
-    """A Gumbel-softmax draw per choice: one-hot in value, the soft weights' gradient (Jang et al. 2017).
+    """A Gumbel-softmax draw per choice: ones and zeros in value, the gradient of the soft weights (Jang et al. 2017).
 
-    The gradient reaches the logits through the chosen option's soft weight; double backward works.
+    Every option has a gradient, drawn or not, also in a double backward. `counts` says of which choices several options are
+    drawn: the k of the largest perturbed logits are k draws without replacement.
     """
     drawn = {}
     for name, vector in logits.items():
         uniform = torch.rand(vector.shape, generator=generator, dtype=torch.float64).clamp(1e-12, 1 - 1e-12)
         gumbel = (-torch.log(-torch.log(uniform))).to(vector)
         soft = torch.softmax((vector + gumbel) / temperature, -1)
-        hard = torch.zeros_like(soft).scatter_(-1, soft.argmax(-1, keepdim=True), 1.0)
-        drawn[name] = hard * (1.0 + (soft - soft.detach()))
+        best = soft.topk((counts or {}).get(name, 1)).indices
+        drawn[name] = torch.zeros_like(soft).scatter_(-1, best, 1.0) + (soft - soft.detach())
     return drawn
 
 

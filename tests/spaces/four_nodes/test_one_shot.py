@@ -12,7 +12,7 @@ from foresee.errors import InputError
 from foresee.seeds import generator, stream
 from foresee.spaces.four_nodes import MixedCell
 from foresee.spaces.nasbench201 import EDGES, NASBench201
-from foresee.spaces.one_shot import Mixed, one_hot, straight_through
+from foresee.spaces.one_shot import Mixed, live, one_hot, straight_through
 from foresee.spaces.transnas import TransNASMicro
 from foresee.task import Task
 
@@ -205,7 +205,7 @@ def test_a_mixture_by_hand():
     weights[EDGES.index((0, 3))] = torch.tensor([2.0, 0.0])
     weights[EDGES.index((2, 3))] = torch.tensor([1.0, 1.0])  # of zeros
     edges = [Mixed({"two": Times(2.0), "three": Times(3.0)}) for _ in EDGES]
-    cell = MixedCell(edges, Times(0.0), lambda edge: weights[edge])
+    cell = MixedCell(edges, Times(0.0), lambda edge: live(weights[edge]))
     x = torch.ones(1, 1, 1, 1)
     assert cell(x).item() == (0.5 * 2 + 0.25 * 3) * 3 + 2 * 2
 

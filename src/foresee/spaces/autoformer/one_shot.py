@@ -19,7 +19,7 @@ from foresee.spaces.autoformer.architecture import Architecture
 from foresee.spaces.autoformer.network import Form, Network
 from foresee.spaces.autoformer.prefix import PrefixNetwork, Sizes, Use
 from foresee.spaces.counting import on_meta
-from foresee.spaces.one_shot import Choice, OneShot, Weights, is_zero, one_hot, share_corners
+from foresee.spaces.one_shot import Choice, OneShot, Weights, one_hot, share_corners
 from foresee.task import Task
 
 
@@ -66,7 +66,7 @@ class AutoFormerOneShot(OneShot[Architecture]):
         return self.network.mixed(x, embed, self._uses(embed, x))
 
     def _uses(self, embed: Sizes, x: Tensor) -> list[Use]:
-        """What is used of each layer that a depth of non-zero weight reaches."""
+        """What is used of each layer that a depth to compute reaches."""
         depths = self._sizes("depth", x)
         uses = []
         for layer in range(max(depth for depth, _ in depths)):
@@ -80,10 +80,10 @@ class AutoFormerOneShot(OneShot[Architecture]):
         return uses
 
     def _present(self, choice: str, x: Tensor) -> list[tuple[float, Tensor]]:
-        """Options of non-zero weight; where there is none, the first with its zero."""
-        values, weights = self.options[choice.rpartition(".")[2]], self.weight(choice)
-        pairs = [(value, weight.to(x)) for value, weight in zip(values, weights, strict=True)]
-        return [pair for pair in pairs if not is_zero(pair[1])] or pairs[:1]
+        """Options to compute; where there is none, the first with its zero."""
+        values, weights = self.options[choice.rpartition(".")[2]], self.live(choice)
+        pairs = [(value, weight.to(x)) for value, weight in zip(values, weights, strict=True) if weight is not None]
+        return pairs or [(values[0], self.weight(choice)[0].to(x))]
 
     def _sizes(self, choice: str, x: Tensor) -> Sizes:
         return [(int(value), weight) for value, weight in self._present(choice, x)]

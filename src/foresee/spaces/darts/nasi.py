@@ -20,7 +20,7 @@ from foresee.spaces.darts.cells import KINDS, NODES, OPS, Architecture, Cell, Ed
 from foresee.spaces.darts.network import Form
 from foresee.spaces.darts.one_shot import CellOneShot
 from foresee.spaces.darts.space import DARTS
-from foresee.spaces.one_shot import Choice, Weights, is_zero
+from foresee.spaces.one_shot import Choice, Live, Weights, live
 from foresee.task import Task
 
 
@@ -79,9 +79,9 @@ class NASIOneShot(CellOneShot):
                 choices.append(Choice(f"{kind}.{node}.input", tuple(map(str, range(node)))))
         super().__init__(choices, task, Form(channels, layers, network, search=True, partial=partial, pooled=True))
 
-    def mix(self, weights: Weights) -> NASIOneShot:
-        """Evaluate with these weights from now on: a vector or rows for each choice, as many rows for both of a node."""
-        super().mix(weights)
+    def check(self, weights: Weights) -> None:
+        """A vector or rows for each choice, as many rows for both of a node."""
+        super().check(weights)
         for kind in KINDS:
             for node in NODES:
                 ops, inputs = (weights[f"{kind}.{node}.{what}"].shape for what in ("op", "input"))
@@ -90,18 +90,23 @@ class NASIOneShot(CellOneShot):
                         f"weights of {kind}.{node}: shapes {tuple(ops)} and {tuple(inputs)}, "
                         "expected vectors or equally many rows"
                     )
-        return self
 
     def holds(self, cell: Cell) -> bool:
         """Whether a cell is among those the network holds."""
         return _within(cell)
 
-    def terms(self, kind: str, node: int) -> Iterator[tuple[int, Tensor, Tensor | None]]:
-        """Row by row, each input with the row's operations."""
+    def terms(self, kind: str, node: int) -> Iterator[tuple[int, Live, Tensor | None]]:
+        """Row by row, each input with the row's operations.
+
+        An operation of weight zero at an input of weight zero is left out: the product of both has no gradient either.
+        """
         ops, inputs = (_rows(self.weight(f"{kind}.{node}.{what}")) for what in ("op", "input"))
         for op_row, input_row in zip(ops, inputs, strict=True):
-            if bool(op_row.detach().any()):
-                yield from ((source, op_row, weight) for source, weight in enumerate(input_row) if not is_zero(weight))
+            every, chosen = live(op_row, self.gradient), live(op_row, "chosen")
+            for source, weight in enumerate(live(input_row, self.gradient)):
+                weights = every if input_row[source] else chosen
+                if weight is not None and any(one is not None for one in weights):
+                    yield source, weights, weight
 
     def path(self, architecture: Architecture) -> dict[str, Tensor]:
         """Two rows for each choice, one for each edge of the node."""

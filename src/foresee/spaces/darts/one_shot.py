@@ -17,11 +17,11 @@ from foresee.errors import InputError
 from foresee.spaces.darts import network, operations
 from foresee.spaces.darts.cells import EDGES, KINDS, NODES, OPS, Architecture, Cell, discretise, within
 from foresee.spaces.darts.network import Form, Place
-from foresee.spaces.one_shot import Choice, Mixed, OneShot, Weights, check_vectors, is_zero, one_hot, share, tensors
+from foresee.spaces.one_shot import Choice, Live, Mixed, OneShot, Weights, check_vectors, live, one_hot, share, tensors
 from foresee.task import Task
 
 #: what a node adds up: (input, weights of the operations on that edge, weight of the edge or None for 1)
-Terms = Callable[[str, int], Iterator[tuple[int, Tensor, Tensor | None]]]
+Terms = Callable[[str, int], Iterator[tuple[int, Live, Tensor | None]]]
 
 
 class MixedCell(nn.Module):
@@ -65,8 +65,8 @@ class CellOneShot(OneShot[Architecture]):
         self.network = network.Network(cells, where, (last, last), task, form)
 
     @abstractmethod
-    def terms(self, kind: str, node: int) -> Iterator[tuple[int, Tensor, Tensor | None]]:
-        """What a node adds up under the present weights; edges and operations of weight zero are left out."""
+    def terms(self, kind: str, node: int) -> Iterator[tuple[int, Live, Tensor | None]]:
+        """What a node adds up under the present weights; edges that need not be computed are left out."""
 
     def holds(self, cell: Cell) -> bool:
         """Whether a cell is among those the network holds."""
@@ -115,7 +115,8 @@ class CellOneShot(OneShot[Architecture]):
 class DARTSOneShot(CellOneShot):
     """The DARTS search network. One choice for each edge: `normal.3.0` weighs `none` and the operations from node 0 to 3.
 
-    An edge whose operations all weigh exactly zero is left out altogether.
+    An edge without any operation to compute is left out altogether; with partial channels also where the operations weigh
+    zero and have a gradient, for what goes by would come back with it.
 
     Args:
         task: inputs and outputs.
@@ -144,18 +145,19 @@ class DARTSOneShot(CellOneShot):
         super().__init__(choices, task, Form(channels, layers, network, search=True, partial=partial))
         self.edge_normalisation = edge_normalisation
 
-    def mix(self, weights: Weights) -> DARTSOneShot:
-        """Evaluate with these weights from now on: one vector for each choice."""
+    def check(self, weights: Weights) -> None:
+        """One vector for each choice."""
         check_vectors(weights)
-        super().mix(weights)
-        return self
+        super().check(weights)
 
-    def terms(self, kind: str, node: int) -> Iterator[tuple[int, Tensor, Tensor | None]]:
+    def terms(self, kind: str, node: int) -> Iterator[tuple[int, Live, Tensor | None]]:
         """Each edge with its operations' weights, times the weight of the edge where edges are weighed."""
-        for source in range(node):
-            weights = self.weight(f"{kind}.{node}.{source}")[1:]  # `none` adds nothing
-            scale = self.weight(f"{kind}.{node}.inputs")[source] if self.edge_normalisation else None
-            if bool(weights.detach().any()) and not (scale is not None and is_zero(scale)):
+        scales = self.live(f"{kind}.{node}.inputs") if self.edge_normalisation else [None] * node
+        for source, scale in enumerate(scales):
+            name = f"{kind}.{node}.{source}"
+            weights = self.live(name)[1:]  # `none` adds nothing
+            asked = weights if self.form.partial == 1 else live(self.weight(name)[1:], "chosen")
+            if any(weight is not None for weight in asked) and not (self.edge_normalisation and scale is None):
                 yield source, weights, scale
 
     def path(self, architecture: Architecture) -> dict[str, Tensor]:

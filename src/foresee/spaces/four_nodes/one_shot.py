@@ -1,7 +1,7 @@
 """One-shot networks of cells with four nodes and six edges: NAS-Bench-201 and TransNAS-Bench-101.
 
 One choice for each edge: `3.1` weighs the operations from node 1 to node 3, in the order of the space. `none` has a weight
-like the others and adds nothing; an edge where only `none` weighs anything is not computed.
+like the others and adds nothing; an edge where only `none` is to be computed is not.
 """
 
 from __future__ import annotations
@@ -15,7 +15,18 @@ import torch
 from torch import Tensor, nn
 
 from foresee.spaces.four_nodes.cell import EDGES, EDGES_INTO
-from foresee.spaces.one_shot import Choice, Mixed, OneShot, Weights, check_vectors, chosen, one_hot, share, tensors
+from foresee.spaces.one_shot import (
+    Choice,
+    Live,
+    Mixed,
+    OneShot,
+    Weights,
+    check_vectors,
+    chosen,
+    one_hot,
+    share,
+    tensors,
+)
 from foresee.spaces.staged import Staged
 from foresee.task import Task
 
@@ -39,11 +50,11 @@ class MixedCell(nn.Module):
         edges: one for each of `EDGES`; their options are the operations without `none`.
         zero: the cell's input to the zeros of a node without any term.
         weights: the present weights of an edge's options.
-        every: compute edges whose options all weigh zero too (with partial channels something passes by).
+        every: compute edges without any option to compute too (with partial channels something passes by).
     """
 
     def __init__(
-        self, edges: Sequence[Mixed], zero: nn.Module, weights: Callable[[int], Tensor], *, every: bool = False
+        self, edges: Sequence[Mixed], zero: nn.Module, weights: Callable[[int], Live], *, every: bool = False
     ) -> None:
         super().__init__()
         self.edges, self.zero = nn.ModuleList(edges), zero
@@ -56,7 +67,7 @@ class MixedCell(nn.Module):
             total: Tensor | None = None
             for edge in edges:
                 weights = self.weights(edge)
-                if self.every or bool(weights.detach().any()):
+                if self.every or any(weight is not None for weight in weights):
                     term = self.edges[edge](states[EDGES[edge][0]], weights)
                     total = term if total is None else total + term
             states.append(self.zero(x) if total is None else total)
@@ -84,15 +95,14 @@ class CellOneShot(OneShot[A]):
         """The architecture of six operations."""
 
     # -- what is evaluated --------------------------------------------------------------------------------------------
-    def mix(self, weights: Weights) -> CellOneShot[A]:
-        """Evaluate with these weights from now on: one vector for each edge."""
+    def check(self, weights: Weights) -> None:
+        """One vector for each edge."""
         check_vectors(weights)
-        super().mix(weights)
-        return self
+        super().check(weights)
 
-    def edge_weights(self, edge: int) -> Tensor:
+    def edge_weights(self, edge: int) -> Live:
         """Present weights of an edge's operations without `none`, which is the first."""
-        return self.weight(self.choices[edge].name)[1:]
+        return self.live(self.choices[edge].name)[1:]
 
     def forward(self, x: Tensor) -> Tensor:
         """(B, channels, H, W) to the task's outputs."""

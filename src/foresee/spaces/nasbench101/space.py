@@ -14,10 +14,9 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator, Mapping
-from typing import Any, NoReturn
 
 from foresee.checks import whole
-from foresee.errors import UnknownNameError, UnsupportedError
+from foresee.errors import UnknownNameError
 from foresee.spaces.base import Graph, Space, spaces
 from foresee.spaces.counting import Counts
 from foresee.spaces.nasbench101 import listing
@@ -92,6 +91,10 @@ class NASBench101(CellSpace):
     name = "nasbench101"
     summary = "one repeated cell of up to 7 vertices, 9 edges, 3 operations: 423,624 image networks"
     source = "NAS-Bench-101 (Ying et al., ICML 2019)"
+    no_one_shot = (
+        "a vertex is as wide as its cell's other vertices leave it, so cells cannot share its weights; use "
+        "nasbench1shot1_s1, nasbench1shot1_s2 or nasbench1shot1_s3, whose cells are NAS-Bench-101 cells"
+    )
 
     # -- the set ------------------------------------------------------------------------------------------------------
     def sample(self, rng: random.Random) -> Architecture:
@@ -176,14 +179,6 @@ class NASBench101(CellSpace):
             "ResNet": Architecture.parse("conv3x3@0+conv3x3@1+output@0,2"),
             "Inception": Architecture.parse("conv1x1@0+conv3x3@0+conv3x3@0+conv3x3@3+maxpool3x3@0+output@1,2,4,5"),
         }
-
-    def one_shot(self, task: Task, **options: Any) -> NoReturn:
-        """There is none: the width of a vertex depends on the whole cell."""
-        raise UnsupportedError(
-            "space nasbench101 has no one-shot network: a vertex is as wide as its cell's other vertices leave it, so "
-            "cells cannot share its weights; use nasbench1shot1_s1, nasbench1shot1_s2 or nasbench1shot1_s3, whose cells "
-            "are NAS-Bench-101 cells"
-        )
 
 
 # -- small changes ----------------------------------------------------------------------------------------------------

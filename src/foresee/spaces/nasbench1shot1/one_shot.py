@@ -22,12 +22,14 @@ from foresee.spaces.blocks import global_average, image_shape
 from foresee.spaces.nasbench1shot1.wiring import Wiring
 from foresee.spaces.nasbench101.cell import Architecture
 from foresee.spaces.nasbench101.network import MAKERS, MOMENTUM, conv_bn_relu
-from foresee.spaces.one_shot import Choice, Mixed, OneShot, Weights, is_zero, one_hot, share, tensors
+from foresee.spaces.one_shot import Choice, Live, Mixed, OneShot, Weights, live, one_hot, share, tensors
 from foresee.task import Task
 
 #: in the order of the published code
 OPTIONS = ("maxpool3x3", "conv3x3", "conv1x1")
 VARIANTS = ("corrected", "published")
+#: by choice the weights to compute with
+Present = Mapping[str, Live]
 
 
 class ChoiceCell(nn.Module):
@@ -71,7 +73,7 @@ class ChoiceCell(nn.Module):
             }
         )
 
-    def forward(self, x: Tensor, weights: Weights) -> Tensor:
+    def forward(self, x: Tensor, weights: Present) -> Tensor:
         """(B, inputs, H, W) to (B, width x nodes, H, W)."""
         zeros = x.new_zeros(len(x), self.width, *x.shape[2:])
         values = [zeros] * (self.wiring.nodes + 1)  # the place of the cell's input is never read
@@ -80,21 +82,22 @@ class ChoiceCell(nn.Module):
             read = input_weights(self.wiring, node, weights)
             total = self._projection(x, node, read)
             for value, weight in zip(values[1:node], read[1:], strict=True):
-                if not is_zero(weight):
+                if weight is not None:
                     total = _plus(total, weight.to(x) * value)
             values[node] = self.blocks[str(node)](zeros if total is None else total, weights[f"op_{node}"])
         read = input_weights(self.wiring, last, weights)
         joined = [
-            zeros if is_zero(weight) else weight.to(x) * value
+            zeros if weight is None else weight.to(x) * value
             for weight, value in zip(read[1:], values[1:], strict=True)
         ]
         return _plus(self._projection(x, last, read), torch.cat(joined, 1))
 
-    def _projection(self, x: Tensor, vertex: int, read: Tensor) -> Tensor | None:
+    def _projection(self, x: Tensor, vertex: int, read: Live) -> Tensor | None:
         """The cell's input as a vertex sees it, times its weight."""
-        if is_zero(read[0]):
+        weight = read[0]
+        if weight is None:
             return None
-        projected: Tensor = read[0].to(x) * self.projections[str(vertex)](x)
+        projected: Tensor = weight.to(x) * self.projections[str(vertex)](x)
         return projected
 
 
@@ -143,7 +146,7 @@ class ChoiceNetwork(nn.Module):
         self.pool = global_average()
         self.classifier = nn.Linear(width, task.outputs)
 
-    def stages(self, x: Tensor, weights: Weights) -> list[Tensor]:
+    def stages(self, x: Tensor, weights: Present) -> list[Tensor]:
         """Output of the stem, then of each cell."""
         maps: list[Tensor] = [self.stem(x)]
         for place, cell in enumerate(self.cells):
@@ -151,12 +154,12 @@ class ChoiceNetwork(nn.Module):
             maps.append(cell(self.pools[key](maps[-1]) if key in self.pools else maps[-1], weights))
         return maps
 
-    def pre_gap(self, x: Tensor, weights: Weights) -> Tensor:
+    def pre_gap(self, x: Tensor, weights: Present) -> Tensor:
         """The map before global pooling."""
         out: Tensor = self.last(self.stages(x, weights)[-1])
         return out
 
-    def forward(self, x: Tensor, weights: Weights) -> Tensor:
+    def forward(self, x: Tensor, weights: Present) -> Tensor:
         """(B, channels, H, W) to logits (B, outputs)."""
         logits: Tensor = self.classifier(self.pool(self.pre_gap(x, weights)))
         return logits
@@ -165,7 +168,7 @@ class ChoiceNetwork(nn.Module):
 class PathNetwork(nn.Module):
     """The stand-alone network of one path: the one-shot network with all that the path does not use left out."""
 
-    def __init__(self, network: ChoiceNetwork, weights: Weights) -> None:
+    def __init__(self, network: ChoiceNetwork, weights: Present) -> None:
         super().__init__()
         self.network = network
         self.weights = dict(weights)
@@ -219,6 +222,7 @@ class ChoiceBlocks(OneShot[Architecture]):
         ops = [Choice(f"op_{node}", OPTIONS) for node in range(1, wiring.nodes + 1)]
         inputs = [Choice(_inputs(wiring, v), tuple(map(str, range(v)))) for v in wiring.free]
         super().__init__([*ops, *inputs])
+        self.counts = {_inputs(wiring, vertex): wiring.reads[vertex - 1] for vertex in wiring.free}
         self.wiring, self.task, self.trim = wiring, task, trim
         self.shape = {"channels": channels, "cells": cells, "partial": partial}
         self.variant = variant
@@ -230,7 +234,7 @@ class ChoiceBlocks(OneShot[Architecture]):
 
     def forward(self, x: Tensor) -> Tensor:
         """(B, channels, H, W) to logits (B, outputs) under the present weights."""
-        logits: Tensor = self.network(x, self._weights)
+        logits: Tensor = self.network(x, {choice.name: self.live(choice.name) for choice in self.choices})
         return logits
 
     def path(self, architecture: Architecture) -> dict[str, Tensor]:
@@ -249,35 +253,21 @@ class ChoiceBlocks(OneShot[Architecture]):
         ops = [int(weights[f"op_{node}"].detach().argmax()) for node in range(1, self.wiring.nodes + 1)]
         parents = []
         for vertex, count in enumerate(self.wiring.reads, 1):
-            order = input_weights(self.wiring, vertex, weights).detach().argsort(descending=True, stable=True)
-            parents.append(tuple(sorted(order[:count].tolist())))
+            order = list(range(vertex))
+            if vertex in self.wiring.free:
+                read = weights[_inputs(self.wiring, vertex)].tolist()
+                order.sort(key=read.__getitem__, reverse=True)
+            parents.append(tuple(sorted(order[:count])))
         cell = Architecture(tuple(OPTIONS[op] for op in ops), tuple(parents))
         return self.wiring.trimmed(cell) if self.trim else cell
 
-    def draw(
-        self, logits: Weights, *, temperature: float = 1.0, generator: torch.Generator | None = None
-    ) -> dict[str, Tensor]:
-        """Straight-through weights of a whole architecture: as many inputs as a vertex reads, not one of them.
-
-        Like `one_shot.straight_through`, with the largest k perturbed logits instead of the largest: k draws without
-        replacement.
-        """
-        reads = {_inputs(self.wiring, vertex): self.wiring.reads[vertex - 1] for vertex in self.wiring.free}
-        drawn = {}
-        for name, vector in logits.items():
-            uniform = torch.rand(vector.shape, generator=generator, dtype=torch.float64).clamp(1e-12, 1 - 1e-12)
-            soft = torch.softmax((vector - torch.log(-torch.log(uniform)).to(vector)) / temperature, -1)
-            hard = torch.zeros_like(soft).scatter_(-1, soft.topk(reads.get(name, 1)).indices, 1.0)
-            drawn[name] = hard * (1.0 + (soft - soft.detach()))
-        return drawn
-
     def inherit(self, architecture: Architecture) -> PathNetwork:
         """The stand-alone network of the path, in this network's own form, its weights in the same storage."""
-        weights = self.path(architecture)
+        weights = {name: live(vector) for name, vector in self.path(architecture).items()}
         used = needed(self.wiring, weights)
         blocks = {node: [architecture.ops[node - 1]] for node in sorted(used) if node <= self.wiring.nodes}
-        projected = [v for v in sorted(used) if not is_zero(input_weights(self.wiring, v, weights)[0])]
-        held = weights | {f"op_{node}": torch.ones(1) for node in blocks}
+        projected = [v for v in sorted(used) if input_weights(self.wiring, v, weights)[0] is not None]
+        held = weights | {f"op_{node}": (torch.ones(()),) for node in blocks}
         with torch.device("meta"):
             network = PathNetwork(self._network(blocks, projected), held)
         share(network, tensors(self))
@@ -289,17 +279,17 @@ def _inputs(wiring: Wiring, vertex: int) -> str:
     return "inputs_output" if vertex > wiring.nodes else f"inputs_{vertex}"
 
 
-def input_weights(wiring: Wiring, vertex: int, weights: Weights) -> Tensor:
+def input_weights(wiring: Wiring, vertex: int, weights: Present) -> Live:
     """Weight of each vertex that `vertex` may read; ones where there is nothing to choose."""
-    return weights[_inputs(wiring, vertex)] if vertex in wiring.free else torch.ones(vertex)
+    return weights[_inputs(wiring, vertex)] if vertex in wiring.free else torch.ones(vertex).unbind()
 
 
-def needed(wiring: Wiring, weights: Weights) -> set[int]:
-    """The output's vertex, and every node that reaches it with weights that are not zero."""
+def needed(wiring: Wiring, weights: Present) -> set[int]:
+    """The output's vertex, and every node whose value or whose gradient reaches it."""
     last = wiring.nodes + 1
     found = {last}
     for vertex in range(last, 0, -1):
         if vertex in found:
             read = enumerate(input_weights(wiring, vertex, weights))
-            found.update(source for source, weight in read if source and not is_zero(weight))
+            found.update(source for source, weight in read if source and weight is not None)
     return found

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from torch import nn
 
-from foresee.errors import InputError
+from foresee.checks import whole
+from foresee.errors import InputError, UnknownNameError
 from foresee.spaces.blocks import Zero
 from foresee.spaces.four_nodes import CellOneShot, MixedCell
 from foresee.spaces.nasbench201.architecture import OPS, Architecture
-from foresee.spaces.nasbench201.network import MAKERS, Network, build
+from foresee.spaces.nasbench201.network import MAKERS, VARIANTS, Network, build
 from foresee.spaces.one_shot import Mixed
 from foresee.task import Task
 
@@ -29,6 +30,10 @@ class NASBench201OneShot(CellOneShot[Architecture]):
     """
 
     def __init__(self, task: Task, *, channels: int, cells: int, variant: str, partial: int = 1) -> None:
+        for key, value in (("channels", channels), ("cells", cells)):
+            whole(key, value, of="one-shot network")
+        if variant not in VARIANTS:
+            raise UnknownNameError("variant of the one-shot network", str(variant), VARIANTS)
         if not isinstance(partial, int) or isinstance(partial, bool) or partial < 1 or channels % partial:
             raise InputError(f"partial {partial!r}: expected a divisor of the {channels} channels")
         super().__init__(task, OPS)

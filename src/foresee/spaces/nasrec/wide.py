@@ -20,7 +20,7 @@ from foresee.spaces.nasrec.layers import (
     Wide,
 )
 from foresee.spaces.nasrec.network import Embeddings
-from foresee.spaces.one_shot import is_zero
+from foresee.spaces.one_shot import Live
 
 
 class WideSum(nn.Module):
@@ -92,6 +92,10 @@ class WideNetwork(Protocol):
 
     def weight(self, choice: str) -> Tensor:
         """The present weights of a choice."""
+        ...
+
+    def live(self, choice: str) -> Live:
+        """The same one by one, None for options that need not be computed."""
         ...
 
 
@@ -168,8 +172,8 @@ class Pass:
         return parts if any(part is not None for part in parts) else [0.0 * self.raw_dense, *parts[1:]]
 
     def _side(self, number: int, side: str) -> list[Tensor | None]:
-        vector = self.net.weight(f"{number}.{side}").to(self.raw_dense)
-        return self._gather_dense([None if is_zero(weight) else weight for weight in vector])
+        weights = self.net.live(f"{number}.{side}")
+        return self._gather_dense([None if weight is None else weight.to(self.raw_dense) for weight in weights])
 
     def _gather_sparse(self, number: int) -> list[Tensor | None]:
         parts: list[Tensor | None] = []
@@ -184,17 +188,17 @@ class Pass:
 
     # -- weights ------------------------------------------------------------------------------------------------------
     def _on(self, choice: str) -> Tensor | None:
-        """Weight of the option `on`, the last one; None where it is zero."""
-        weight = self.net.weight(choice)[-1]
-        return None if is_zero(weight) else weight.to(self.raw_dense)
+        """Weight of the option `on`, the last one; None where what it switches need not be computed."""
+        weight = self.net.live(choice)[-1]
+        return None if weight is None else weight.to(self.raw_dense)
 
     def _each(self, choices: Sequence[str]) -> list[Tensor | None]:
         return [self._on(choice) for choice in choices]
 
     def _options(self, choice: str) -> Iterator[tuple[str, Tensor]]:
-        """Options of non-zero weight."""
-        for option, weight in zip(self.net.options[choice], self.net.weight(choice), strict=True):
-            if not is_zero(weight):
+        """Options to compute."""
+        for option, weight in zip(self.net.options[choice], self.net.live(choice), strict=True):
+            if weight is not None:
                 yield option, weight.to(self.raw_dense)
 
     def _mask(self, choice: str) -> Tensor:

@@ -1,7 +1,7 @@
 """The one-shot network of the NATS-Bench size space: a narrower block uses the first channels of the widest.
 
 The choices are `c1` to `c5`, their options the widths. Under mixture weights p a block is as wide as its widest option of
-weight above zero, and each channel is scaled by the weight of all options that have it, so that channel j of a map is
+that is to be computed, and each channel is scaled by the weight of all options that have it, so that channel j of a map is
 multiplied by the sum of p over the widths above j. A path has factors of exactly 1 and costs what its network costs.
 
 In cells that change the width the skip is the identity where both widths are equal and a convolution where they differ; in a
@@ -23,7 +23,7 @@ from foresee.spaces.blocks import global_average, image_shape
 from foresee.spaces.four_nodes import EDGES, EDGES_INTO
 from foresee.spaces.nats_size.architecture import LAYERS, REDUCTIONS, Architecture
 from foresee.spaces.nats_size.network import OPS, Network
-from foresee.spaces.one_shot import Choice, OneShot, Weights, chosen, is_zero, one_hot, share_corners
+from foresee.spaces.one_shot import Choice, Live, OneShot, Weights, chosen, live, one_hot, share_corners
 from foresee.task import Task
 
 
@@ -114,28 +114,28 @@ class SlicedCell(nn.Module):
             for op in OPS
         )
 
-    def forward(self, x: Tensor, scale: Tensor, equal: Tensor | None) -> Tensor:
-        """(B, any, H, W) to (B, len(scale), H, W); `equal` weighs the identity, None where it is certain."""
+    def forward(self, x: Tensor, scale: Tensor, skips: Live | None) -> Tensor:
+        """(B, any, H, W) to (B, len(scale), H, W); `skips` weigh identity and convolution, None: it is the identity."""
         states, outputs = [x], len(scale)
         for edges in EDGES_INTO.values():
             terms = []
             for edge in edges:
                 state, module = states[EDGES[edge][0]], self.edges[edge]
                 skip = OPS[edge] == "skip_connect"
-                terms.append(self._skip(module, state, outputs, equal) if skip else module(state, outputs))
+                terms.append(self._skip(module, state, outputs, skips) if skip else module(state, outputs))
             states.append(scaled(reduce(operator.add, terms), scale))
         return states[-1]
 
     @staticmethod
-    def _skip(module: nn.Module, x: Tensor, outputs: int, equal: Tensor | None) -> Tensor:
-        if equal is None:
+    def _skip(module: nn.Module, x: Tensor, outputs: int, skips: Live | None) -> Tensor:
+        if skips is None:
             out: Tensor = module(x)
             return out
-        different = 1.0 - equal
-        if is_zero(different):
-            return equal.to(x) * fitted(x, outputs)
-        out = different.to(x) * module(x, outputs)
-        return out if is_zero(equal) else out + equal.to(x) * fitted(x, outputs)
+        equal, different = skips
+        terms = [] if different is None else [different.to(x) * module(x, outputs)]
+        terms += [] if equal is None else [equal.to(x) * fitted(x, outputs)]
+        total: Tensor = reduce(operator.add, terms)
+        return total
 
 
 def scaled(x: Tensor, scale: Tensor) -> Tensor:
@@ -171,21 +171,19 @@ class NATSSizeOneShot(OneShot[Architecture]):
         self.classifier = SlicedLinear(widest, task.outputs)
 
     # -- what is evaluated --------------------------------------------------------------------------------------------
-    def mix(self, weights: Weights) -> NATSSizeOneShot:
-        """Evaluate with these weights from now on: one vector for each block, not all of it zero."""
+    def check(self, weights: Weights) -> None:
+        """One vector for each block, not all of it zero."""
         for name, vector in weights.items():
             if vector.ndim != 1 or not bool(vector.detach().any()):
                 raise InputError(
                     f"weights of {name}: {vector.detach().tolist()}, expected a vector with a weight above 0"
                 )
-        super().mix(weights)
-        return self
+        super().check(weights)
 
     def scale(self, choice: str) -> Tensor:
         """A factor for each channel up to the widest option in use: the weight of all options that have the channel."""
-        weights = self.weight(choice)
-        used = 1 + int(weights.detach().nonzero().max())
-        share_of_block = weights[:used].flip(0).cumsum(0).flip(0)
+        used = 1 + max(place for place, weight in enumerate(self.live(choice)) if weight is not None)
+        share_of_block = self.weight(choice)[:used].flip(0).cumsum(0).flip(0)
         return share_of_block.repeat_interleave(self.widths[0])
 
     def stages(self, x: Tensor) -> list[Tensor]:
@@ -197,10 +195,15 @@ class NATSSizeOneShot(OneShot[Architecture]):
             if isinstance(block, SlicedReduction):
                 maps.append(block(maps[-1], scale))
                 continue
-            before = self.choices[layer - 1].name
-            equal = (self.weight(before) * self.weight(choice.name)).sum() if layer else None
-            maps.append(block(maps[-1], scale, equal))
+            maps.append(
+                block(maps[-1], scale, self.skips(self.choices[layer - 1].name, choice.name) if layer else None)
+            )
         return maps
+
+    def skips(self, before: str, choice: str) -> Live:
+        """Weights of the skip's two forms: how likely two blocks are of equal width, and how likely they are not."""
+        equal = (self.weight(before) * self.weight(choice)).sum()
+        return live(torch.stack([equal, 1.0 - equal]), self.gradient)
 
     def pre_gap(self, x: Tensor) -> Tensor:
         """The map before global pooling."""
