@@ -192,7 +192,7 @@ class Problem:
         batches: Sequence[Batch] = (),
         initialise: str | None = None,
     ) -> dict[str, Score]:
-        """The scores of a network that is there (a one-shot network under some weights), by any proxies; as `scores` otherwise.
+        """The scores of a network that is there (a one-shot network under some weights), by any proxies; else as `scores`.
 
         It is looked at where it is, not by the engine. `batches` are looked at instead of those that the seed draws, by
         weights that `initialise` draws from the seed.
@@ -212,11 +212,11 @@ class Problem:
         """What proxies look at."""
         return self.data.batches(count, size, seed=self.seed if seed is None else seed)
 
-    def one_shot(self, **options: Any) -> OneShot[Any]:
-        """All architectures in one module, its weights drawn from the seed; global random numbers are left alone."""
+    def one_shot(self, task: Task | None = None, **options: Any) -> OneShot[Any]:
+        """All architectures in one module, for the task or another; its weights are drawn from the seed alone."""
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(derive(self.seed, "weights"))
-            return self.space.one_shot(self.task, **options).to(self.device)
+            return self.space.one_shot(task or self.task, **options).to(self.device)
 
     def measured(self, architectures: Sequence[Any]) -> list[float | None]:
         """What was measured of architectures (accuracies of a table, say); None where nothing was."""

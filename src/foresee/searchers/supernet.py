@@ -11,14 +11,15 @@ Which choices there are, and which architecture the settled weights mean, the on
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import torch
 from torch import Tensor
 
-from foresee.errors import InfeasibleError, InputError
+from foresee.errors import InfeasibleError, InputError, UnsupportedError
+from foresee.proxies.base import Score
 from foresee.searchers.base import Searcher
 from foresee.searchers.gate import Proposal
 from foresee.searchers.problem import Problem
@@ -32,6 +33,7 @@ from foresee.spaces.nasbench101.space import NASBench101
 from foresee.spaces.nasrec.space import NASRec
 from foresee.spaces.nats_size.space import NATSSize
 from foresee.spaces.one_shot import Choice, OneShot
+from foresee.task import Task
 
 Weights = dict[str, Tensor]
 #: by space, where its one-shot network has several forms: the one whose batch norms have neither scale nor running statistics
@@ -161,11 +163,11 @@ class Settling(Searcher):
         """Why a space cannot be searched so; "" where it can."""
         return why_not(space)
 
-    def one_shot(self, make: Callable[..., OneShot[Any]] | None = None, **form: Any) -> OneShot[Any]:
+    def one_shot(self, task: Task | None = None, **form: Any) -> OneShot[Any]:
         """The one-shot network in its form for searches, with the options that are said; a wrong one is named."""
         said = {key: value for key, value in form.items() if value is not None}
         try:
-            return (make or self.problem.one_shot)(**{**SEARCH_FORM.get(self.space.name, {}), **said})
+            return self.problem.one_shot(task, **{**SEARCH_FORM.get(self.space.name, {}), **said})
         except TypeError as error:
             odd = str(error).partition("argument ")[2].strip("'") or str(error)
             raise InputError(
@@ -195,3 +197,11 @@ class Settling(Searcher):
         if not self.gate.seen:
             raise InfeasibleError(f"searcher {self.name}: nothing was measured of {found[0]}, on which it settled")
         return proposals
+
+
+def no_score(searcher: Searcher, score: Score) -> UnsupportedError:
+    """What to say where a one-shot network, whatever is removed of it, cannot be scored."""
+    return UnsupportedError(
+        f"searcher {searcher.name}: proxy {score.proxy} has no score for the one-shot network of {searcher.space.name}: "
+        f"{score.status} ({score.reason})"
+    )

@@ -9,11 +9,11 @@ from typing import Any, ClassVar
 import torch
 
 from foresee.checks import whole
-from foresee.errors import UnknownNameError, UnsupportedError
+from foresee.errors import UnknownNameError
 from foresee.proxies.base import Score
 from foresee.searchers.base import searchers
 from foresee.searchers.problem import Problem
-from foresee.searchers.supernet import Decision, Settling, Weights
+from foresee.searchers.supernet import Decision, Settling, Weights, no_score
 from foresee.seeds import derive, generator
 from foresee.task import MOST
 
@@ -176,19 +176,13 @@ class ZeroCostPT(Settling):
             self.network.mix(decision.without(weights, option))
             found += self.problem.scores_of(self.network, [self.proxy], seed).values()
         if not any(one.ok for one in found):
-            raise self._no_score(found[0])
+            raise no_score(self, found[0])
         return found
 
     def _rank(self, scores: Sequence[Score]) -> float:
         """How soon an edge is decided: by its worst score, or by their average."""
         merits = [one.merit for one in scores if one.ok]
         return statistics.fmean(merits) if "_edge_" in self.order else min(merits)
-
-    def _no_score(self, score: Score) -> UnsupportedError:
-        return UnsupportedError(
-            f"searcher {self.name}: proxy {score.proxy} has no score for the one-shot network of {self.space.name}: "
-            f"{score.status} ({score.reason})"
-        )
 
     # -- the pool -----------------------------------------------------------------------------------------------------
     @property
@@ -204,7 +198,7 @@ class ZeroCostPT(Settling):
             for text, one in self._pool.items()
         }
         if not any(one.ok for one in found.values()):
-            raise self._no_score(next(iter(found.values())))
+            raise no_score(self, next(iter(found.values())))
         return {"scores": {text: one.value for text, one in found.items()}}
 
     @property
