@@ -51,12 +51,12 @@ class TENAS(Settling):
     (the released code takes fan_out for the kernel). Regions are counted on crops of 3 x 3 of the images' first channel. An
     option without which the condition number cannot be found (a singular kernel) is not removed before others.
 
-    The one-shot networks of DARTS and NAS-Bench-1Shot1 end in a batch norm without a ReLU: logits summed over a batch do
-    not depend on the weights, so TE-NAS' kernel is singular by construction. There the kernel of the true class
-    (`ntk_cond:hnas`) is taken.
+    TE-NAS' own kernel, of the summed logits, is for networks that end in a ReLU, as those of nasbench201 do. Others end in a
+    batch norm: there logits summed over a batch do not depend on the weights, so that kernel is singular by construction,
+    and the one of the true class (`ntk_cond:hnas`) is taken.
 
     Args:
-        condition: by which proxy the kernel is judged, less is better; empty: `ntk_cond:tenas`, or `ntk_cond:hnas` as above.
+        condition: by which proxy the kernel is judged, less is better; empty: `ntk_cond:tenas` or `ntk_cond:hnas`, as above.
         regions: by which the regions are counted, more is better.
         repeats: draws of weights and data that are averaged.
         batch: samples of the kernel.
@@ -100,7 +100,7 @@ class TENAS(Settling):
         said = {key: value for key, value in (("cells", cells), ("layers", layers)) if value is not None}
         super().__init__(problem, channels=channels, **{**depth, **said})
         self.thin = self.one_shot(Task((1, CROP, CROP), problem.task.outputs), channels=1, **{**depth, **said})
-        kernel = condition or ("ntk_cond:hnas" if self.plan.inputs else "ntk_cond:tenas")
+        kernel = condition or ("ntk_cond:tenas" if self.space.name == "nasbench201" else "ntk_cond:hnas")
         self.condition, self.regions = (problem.scorer.proxy(name).full_name for name in (kernel, regions))
         self.repeats, self.batch, self.samples = repeats, batch, samples
         self._left = {one.name: list(range(len(one.options))) for one in self.plan.decisions}
