@@ -136,3 +136,37 @@ def test_scores_are_kept_in_a_cache_and_taken_from_it(tmp_path):
     assert [one["grad_norm"].value for one in first[:2]] == [one["grad_norm"].value for one in again]
     assert first[2] == first[0]
     assert other[0]["grad_norm"].value != first[0]["grad_norm"].value
+
+
+def test_a_network_that_is_there_is_scored_like_one_that_is_built():
+    problem = Problem(scorer("grad_norm"))
+    candidate = problem.scorer.candidate(CELLS[1])
+    [built] = problem.scores([candidate.architecture], ["naswot", "grad_norm"])
+    found = problem.scores_of(candidate.build(), ["naswot", "grad_norm"])
+    assert {name: one.value for name, one in found.items()} == {name: one.value for name, one in built.items()}
+    assert list(problem.scores_of(candidate.build())) == ["grad_norm"]
+    assert problem.scores_of(candidate.build(), seed=9)["grad_norm"].value != found["grad_norm"].value
+
+
+def test_a_network_that_is_there_is_scored_on_batches_by_weights_that_are_said():
+    problem = Problem(scorer("grad_norm"))
+    network = problem.scorer.candidate(CELLS[1]).build()
+    own = problem.scorer.batches(problem.scorer.proxy("grad_norm"), problem.seed)
+    assert problem.scores_of(network, batches=own)["grad_norm"].value == problem.scores_of(network)["grad_norm"].value
+    drawn = [problem.scores_of(network, seed=seed, batches=own, initialise="he")["grad_norm"] for seed in (1, 1, 2)]
+    assert drawn[0].value == drawn[1].value != drawn[2].value
+
+
+def test_a_network_that_fails_is_a_score_with_its_reason():
+    class Broken(torch.nn.Module):
+        def forward(self, x):
+            raise RuntimeError("no luck")
+
+    found = Problem(scorer("grad_norm")).scores_of(Broken())["grad_norm"]
+    assert (found.status, found.value) == ("failed", None)
+    assert "no luck" in found.reason
+
+
+def test_a_one_shot_network_may_be_for_another_task():
+    network = Problem(scorer()).one_shot(fs.Task((1, 5, 5), 3), channels=3)
+    assert network(torch.zeros(2, 1, 5, 5)).shape == (2, 3)

@@ -7,6 +7,7 @@ measured values, and whatever it gets depends on the settings and the seed alone
 from __future__ import annotations
 
 import hashlib
+import math
 import random
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -14,16 +15,18 @@ from functools import cached_property
 from typing import Any
 
 import torch
+from torch import nn
 
 from foresee.batch import Batch
 from foresee.budgets import QUANTITIES, Clock, Costs, Limits
 from foresee.data import Data, Synthetic
-from foresee.devices import usable
-from foresee.errors import UnknownNameError, UnsupportedError
+from foresee.devices import threads, usable
+from foresee.errors import UnknownNameError, UnsupportedError, said
 from foresee.proxies.base import Score
 from foresee.runs.record import Objective
 from foresee.scoring.cache import Cache
 from foresee.scoring.keys import Keys
+from foresee.scoring.one import scores
 from foresee.scoring.scorer import Job, Scored, Scorer
 from foresee.seeds import derive, stream
 from foresee.spaces.base import Space
@@ -180,6 +183,31 @@ class Problem:
     def _here(self, texts: Sequence[str], names: Sequence[str], seed: int) -> Sequence[Scored]:
         return self.scorer(Job(tuple(texts), tuple(names), seed))
 
+    def scores_of(
+        self,
+        network: nn.Module,
+        proxies: Sequence[str] | None = None,
+        seed: int | None = None,
+        *,
+        batches: Sequence[Batch] = (),
+        initialise: str | None = None,
+    ) -> dict[str, Score]:
+        """The scores of a network that is there (a one-shot network under some weights), by any proxies; else as `scores`.
+
+        It is looked at where it is, not by the engine. `batches` are looked at instead of those that the seed draws, by
+        weights that `initialise` draws from the seed.
+        """
+        wanted = [self.scorer.proxy(name) for name in proxies or self.scorer.settings.proxies]
+        names, chosen = [one.full_name for one in wanted], self.seed if seed is None else seed
+        with threads(self.scorer.settings.threads):
+            try:
+                if not batches:
+                    return dict(zip(names, self.scorer.of_network(network, names, chosen), strict=True))
+                how: dict[str, Any] = {"device": self.device, "initialise": initialise, "memory": math.inf}
+                return dict(scores(network, list(batches), wanted, seed=chosen, **how))
+            except (Exception, SystemExit) as error:  # a stranger's network may raise anything
+                return self.complete(Scored(error=said(error)), names, chosen)
+
     def batches(self, count: int, size: int, seed: int | None = None) -> list[Batch]:
         """What proxies look at."""
         return self.data.batches(count, size, seed=self.seed if seed is None else seed)
@@ -188,11 +216,11 @@ class Problem:
         """Batch `number` of noise in the shape of the data: standard normal inputs, labels uniform over the outputs."""
         return Synthetic(self.task).batch(size, seed=derive(self.seed, "noise"), index=number)
 
-    def one_shot(self, **options: Any) -> OneShot[Any]:
-        """All architectures in one module, its weights drawn from the seed; global random numbers are left alone."""
+    def one_shot(self, task: Task | None = None, **options: Any) -> OneShot[Any]:
+        """All architectures in one module, for the task or another; its weights are drawn from the seed alone."""
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(derive(self.seed, "weights"))
-            return self.space.one_shot(self.task, **options).to(usable(self.device))
+            return self.space.one_shot(task or self.task, **options).to(usable(self.device))
 
     def measured(self, architectures: Sequence[Any]) -> list[float | None]:
         """What was measured of architectures (accuracies of a table, say); None where nothing was."""

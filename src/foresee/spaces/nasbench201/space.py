@@ -111,10 +111,10 @@ class NASBench201(Space[Architecture]):
         """
         return self.counts(architecture, task).macs + task.outputs
 
-    def one_shot(self, task: Task, **options: Any) -> NASBench201OneShot:
-        """All operations on every edge, in this width, depth and variant; see `NASBench201OneShot` for the options."""
-        mine = {"channels": self.channels, "cells": self.cells, "variant": self.variant}
-        return NASBench201OneShot(task, **{**mine, **options})
+    def one_shot(self, task: Task, *, partial: int = 1, **options: Any) -> NASBench201OneShot:
+        """All operations on every edge, in this width, depth and variant or others; options as in `NASBench201OneShot`."""
+        made = type(self)(**{**self.settings(), **options})
+        return NASBench201OneShot(task, channels=made.channels, cells=made.cells, variant=made.variant, partial=partial)
 
     def unused_parameters(self, architecture: Architecture) -> frozenset[str]:
         """Modules, by name in the network, whose parameters cannot reach its output and so get no gradient."""

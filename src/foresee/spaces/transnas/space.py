@@ -156,8 +156,9 @@ class TransNASMicro(TransNAS[MicroArchitecture]):
         return [Graph(("input", "1", "2", "output"), drawn, title="cell")]
 
     def one_shot(self, task: Task, **options: Any) -> TransNASOneShot:
-        """All operations on every edge, with the head of the settings; no options."""
-        return TransNASOneShot(task, self.head, self.channels, self.build, **options)
+        """All operations on every edge, with the head of the settings; option: `channels`, the width after the stem."""
+        made = type(self)(**{**self.settings(), **options})
+        return TransNASOneShot(task, made.head, made.channels, made.build)
 
 
 @lru_cache(maxsize=256)
