@@ -52,6 +52,8 @@ class Space(ABC, Generic[A]):
     summary: ClassVar[str] = ""
     #: paper or benchmark the space comes from
     source: ClassVar[str] = ""
+    #: the network that published searches of the space begin with; None where they begin with random ones
+    start: A | None = None
     #: draws that the space itself turned down and made again, so far
     rejected: int = 0
     #: the source that a run keeps of a space whose reference leads nobody to its code; "" where it does
