@@ -134,16 +134,17 @@ class Info:
     settings: tuple[tuple[str, str], ...]
     environment: tuple[tuple[str, str], ...]
     finals: Finals | None = None
+    chosen: int | None = None
 
     @property
     def best(self) -> Entry | None:
-        """The best candidate: the first of the finals, or of the search; None where nothing was scored."""
+        """The best candidate: the first of the finals, or of the search, or whom its searcher chose; None of nothing."""
         return next(iter(self.leading), None)
 
     @cached_property
     def leading(self) -> tuple[Entry, ...]:
         """All entries, the best one first, the others by rank."""
-        first = self.finals.ranked[0].candidate if self.finals else None
+        first = self.finals.ranked[0].candidate if self.finals else self.chosen
         return tuple(sorted(self.entries, key=lambda entry: (entry.id != first, entry.rank)))
 
     @property
@@ -187,6 +188,7 @@ def summarise(record: Record) -> Info:
         settings=flatten(record.settings),
         environment=flatten(record.environment),
         finals=record.finals,
+        chosen=record.chosen,
     )
 
 

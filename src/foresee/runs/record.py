@@ -12,6 +12,9 @@ from foresee.errors import InputError
 from foresee.runs.finals import KIND, Finals, finals, fresh
 from foresee.statistics import front
 
+#: the event of a searcher that names its best candidate itself
+CHOSEN = "chosen"
+
 
 @dataclass(frozen=True)
 class Objective:
@@ -126,9 +129,16 @@ class Record:
 
     @property
     def best(self) -> CandidateRow | None:
-        """The finalist ranked first; where there were no finals, the candidate with the greatest merit."""
-        first = self.finals.ranked[0].candidate if self.finals else None
+        """The finalist ranked first; where there were no finals, whom the searcher chose or who has the greatest merit."""
+        first = self.finals.ranked[0].candidate if self.finals else self.chosen
         return next((c for c in self.scored if first in (None, c.id)), None)
+
+    @property
+    def chosen(self) -> int | None:
+        """The candidate that the searcher itself names best; None where it leaves that to the merit, or is not done."""
+        last = next((event for event in reversed(self.events) if event.kind in (CHOSEN, "resumed")), None)
+        there = {c.id for c in self.candidates if c.merit is not None}
+        return last.candidate if last is not None and last.kind == CHOSEN and last.candidate in there else None
 
     @cached_property
     def finals(self) -> Finals | None:

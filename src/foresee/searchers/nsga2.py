@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -34,11 +34,11 @@ class Placed:
 class NSGA2(Breeder):
     """Follow several objectives at once: proxies, costs, or both (NSGA-II, Deb et al. 2002).
 
-    The first generation is drawn at random. A child comes from two parents, each the better of two members drawn at random: of
-    the better front, and on equal fronts the one further from its neighbours. With probability `crossover` it has something of
-    both, otherwise it is the first of them; then it is mutated with probability `mutation`. When a generation is scored, it and
-    the population are sorted into fronts, and the best `population` of both survive; of the front that does not fit as a whole
-    those survive that are loneliest.
+    The first generation is drawn at random. A child comes from two parents, each the better of two members drawn at random:
+    the one on the better front, and on equal fronts the one further from its neighbours. With probability `crossover` it has
+    something of both, otherwise it is the first of them; then it is mutated with probability `mutation`. When a generation is
+    scored, it and the population are sorted into fronts, and the best `population` of both survive; of the front that does
+    not fit as a whole the loneliest do.
 
     Limits are kept by construction, so there is no rule for what violates them. Genes here are the choices of a space, so the
     paper's operators on real numbers are the space's own: `crossover` and `mutate`.
@@ -53,7 +53,7 @@ class NSGA2(Breeder):
     summary = "NSGA-II: a population along the front of several objectives"
     source = "Deb et al. 2002 (NSGA-II), Sections III-A to III-C"
     objectives = None
-    published = {
+    published: ClassVar[Mapping[str, str]] = {
         "population": "100 (Deb et al. 2002, Section V)",
         "crossover": "0.9 (Deb et al. 2002, Section V)",
         "mutation": "1 / number of variables for each (Deb et al. 2002, Section V): one mutation expected",
@@ -124,4 +124,3 @@ def survivors(results: Sequence[Result], many: int) -> list[Placed]:
         if len(found) == many:
             break
     return found
-

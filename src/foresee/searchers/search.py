@@ -18,6 +18,7 @@ from foresee.runs.environment import environment
 from foresee.runs.events import Announcer, Observer
 from foresee.runs.folder import RunFolder, write_whole
 from foresee.runs.progress import watched
+from foresee.runs.record import CHOSEN
 from foresee.runs.store import Store
 from foresee.scoring.cache import Cache
 from foresee.scoring.scorer import Scorer
@@ -171,6 +172,8 @@ def run_search(
         session.settings = settings.to_json()
         try:
             session.go()
+            if (chosen := searcher.chosen()) is not None:
+                store.log(CHOSEN, chosen)
             hold_finals(session, settings)
             look_at_winner(session)
         except BaseException as error:

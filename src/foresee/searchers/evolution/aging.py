@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from collections import deque
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 from foresee.searchers.base import Result, searchers
 from foresee.searchers.evolution.members import Breeder, Member
@@ -36,7 +36,7 @@ class Evolution(Breeder):
     summary = "aging evolution: mutates the best of a few, the oldest dies"
     source = "Real et al. 2019, Algorithm 1"
     step_name = "warm-up"
-    published = {
+    published: ClassVar[Mapping[str, str]] = {
         "population": "100 in Real et al. 2019; 10 in NAS-Bench-201's baseline",
         "sample": "25 in Real et al. 2019; 3 in NAS-Bench-201's baseline",
         "replacement": "true: the drawn element stays in the population (Real et al. 2019, Algorithm 1)",

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import random
 from collections import deque
+from collections.abc import Mapping
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 from foresee.searchers.base import Result, searchers
 from foresee.searchers.evolution.members import Breeder, Generations, Member
@@ -33,7 +34,7 @@ class BatchEvolution(Breeder):
     source = "NASRec (Zhang et al. 2023); SiGeo, appendix F.3"
     evaluations = 2048
     by_total = "how many mutations a child is away depends on how many generations there will be"
-    published = {
+    published: ClassVar[Mapping[str, str]] = {
         "population": "128 (SiGeo, appendix F.3)",
         "sample": "64 (SiGeo, appendix F.3)",
         "children": "8 (SiGeo, appendix F.3)",

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import heapq
 import random
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
 from foresee.searchers.base import Result, searchers
 from foresee.searchers.evolution.members import Breeder, Member
@@ -30,7 +31,7 @@ class ElitistEvolution(Breeder):
     name = "elitist_evolution"
     summary = "elitist evolution: mutates any member, the worst dies"
     source = "ZenNAS (Lin et al. 2021), Algorithm 1; ZiCo (Li et al. 2023)"
-    published = {
+    published: ClassVar[Mapping[str, str]] = {
         "population": "512 (ZenNAS and ZiCo)",
         "initial": "10 (public code of ZenNAS and ZiCo)",
         "mutations": "2 replaced blocks (public code of ZenNAS and ZiCo)",

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import random
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
 from foresee.errors import InputError
 from foresee.searchers.base import Result, searchers
@@ -30,7 +31,7 @@ class Genetic(Breeder):
     summary = "generations of mutations and crossovers of the best few"
     source = "AutoFormer (Chen et al. 2021), evolution search"
     evaluations = 1000
-    published = {
+    published: ClassVar[Mapping[str, str]] = {
         "population": "50 (AutoFormer)",
         "parents": "10 (AutoFormer)",
         "mutations": "25 (AutoFormer)",

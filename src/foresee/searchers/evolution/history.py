@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Mapping
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -36,7 +37,7 @@ class HistoryEvolution(Breeder):
     summary = "evolution over the whole history, by ranks of several proxies"
     source = "AZ-NAS (Lee & Ham 2024)"
     objectives = None
-    published = {
+    published: ClassVar[Mapping[str, str]] = {
         "top": "1,023 (public code of AZ-NAS)",
         "initial": "10 (public code of AZ-NAS)",
         "mutations": "2 replaced blocks (public code of AZ-NAS)",
