@@ -24,7 +24,7 @@ BROKEN = 200
 #: after so many draws in vain, each further draw is also walked towards the limits, at most so many steps
 PLAIN, STEPS = 30, 200
 #: mutations in a row that gave no further neighbour, after which all are taken for found
-ENOUGH = 200
+ENOUGH = 500
 #: spaces up to this size are looked at as a whole when draws find nothing
 LISTED = 100_000
 

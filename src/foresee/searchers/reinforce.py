@@ -31,8 +31,8 @@ class Reinforce(Sampler):
     result the logits take a step of Adam along the gradient of log p(architecture) (merit - baseline), where the baseline is
     an exponential moving average of the merits. A batch is drawn from one policy, and its gradients are averaged.
 
-    An architecture is evaluated once: what the policy draws again is answered from memory and learned from again, until it
-    draws something new. It needs a space that is made of independent choices.
+    An architecture is evaluated once, where the paper would train it again: what the policy draws again is drawn anew, and
+    at random when it draws nothing new any more. It needs a space that is made of independent choices.
 
     Args:
         lr: step of Adam.
@@ -69,7 +69,6 @@ class Reinforce(Sampler):
         self._moments: tuple[Floats, Floats] = (np.zeros_like(self._logits), np.zeros_like(self._logits))
         self._updates = 0
         self._baseline: float | None = None
-        self._merits: dict[str, float] = {}
         self._told: list[tuple[Any, float]] = []
 
     def told_before(self, candidate: int) -> int:
@@ -88,16 +87,11 @@ class Reinforce(Sampler):
         if attempt >= PATIENCE:
             return self.space.sample(rng), None
         places = range(self._logits.shape[1])
-        architecture = self.space.assemble([rng.choices(places, row)[0] for row in self.policy.tolist()])
-        known = self._merits.get(self.space.canonical(architecture))
-        if known is not None:
-            self._update([(architecture, known)])
-        return architecture, None
+        return self.space.assemble([rng.choices(places, row)[0] for row in self.policy.tolist()]), None
 
     def learn(self, result: Result) -> None:
         """With the last of a batch the policy changes."""
         if result.merit is not None:
-            self._merits[self.space.canonical(result.architecture)] = result.merit
             self._told.append((result.architecture, result.merit))
         if (result.id + 1) % self.batch == 0 and self._told:
             self._update(self._told)
