@@ -1,4 +1,4 @@
-"""A pool: drawn as random search draws, scored in steps that can be stored."""
+"""A pool: drawn under a seed of its own, scored in steps that can be stored."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import json
 
 from tests.searchers.driving import drive, made, problem
 
-from foresee.searchers.pool import AT_ONCE, Pool
+from foresee.searchers.pool import AT_ONCE, Pool, drawn
 
 
 def filled(pool, stop=None):
@@ -17,13 +17,15 @@ def filled(pool, stop=None):
     return outcomes
 
 
-def test_the_pool_is_what_random_search_draws():
+def test_the_pool_is_drawn_under_a_seed_of_its_own():
     pool = Pool(problem(), 120, "macs")
     filled(pool)
-    drawn, _ = drive(made("random", 120))
-    assert [str(one) for one in pool.members] == [str(proposal.architecture) for proposal in drawn]
-    assert pool.merits == [proposal.costs["macs"] for proposal in drawn]
+    members = drawn(pool.problem, 120, pool.problem.seed)
+    assert pool.members == members
+    assert pool.merits == [pool.problem.costs(one)["macs"] for one in members]
     assert pool.steps == -(-120 // AT_ONCE)
+    searched, _ = drive(made("random", 50))
+    assert [proposal.architecture for proposal in searched] != members[:50]
 
 
 def test_a_pool_that_was_stopped_goes_on_as_it_would_have():

@@ -19,7 +19,7 @@ class BestOf(Searcher):
     """Draw `pool` architectures at random, score all of them by one proxy, and propose the best.
 
     So only the best few are ever evaluated where the run follows something dearer, such as `measured`; with one evaluation
-    it is the training-free search of NASWOT. The pool is what random search with this seed would draw, scored in steps.
+    it is the training-free search of NASWOT. The pool is scored in steps.
 
     Args:
         pool: how many are drawn.
