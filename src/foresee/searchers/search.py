@@ -25,7 +25,7 @@ from foresee.scoring.scorer import Scorer
 from foresee.searchers.base import Searcher, make, usual_evaluations
 from foresee.searchers.finalists import hold_finals
 from foresee.searchers.problem import MEASURED, Known, Measured, Problem, objectives_of
-from foresee.searchers.run import Run
+from foresee.searchers.run import Run, write_front
 from foresee.searchers.session import Session
 from foresee.searchers.settings import EXTENDABLE, SearchSettings
 from foresee.searchers.winner import keep_drawings, look_at_winner
@@ -297,6 +297,7 @@ def _check_same(
 def _write_best(folder: RunFolder | None, run: Run) -> None:
     if folder is not None and run.record.best is not None:
         folder.write_best(run.best.to_json())
+        write_front(run)
 
 
 def _reference(space: Space[Any], out: str | Path | None) -> str:
