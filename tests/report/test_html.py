@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import html
 import json
 import math
 import re
@@ -210,17 +211,42 @@ def test_several_objectives_are_told_marked_and_sortable(make_record: Make, foll
 
 def test_the_front_is_drawn_once(make_record: Make, follow: Make) -> None:
     plain = make_record(80, proxies=("dextr", "synflow"))
+    time = "The front over time"
     headings = {
-        ("dextr", "params"): ["dextr against params", "dextr against MACs"],
-        ("dextr", "synflow"): ["dextr against synflow", "dextr against params", "dextr against MACs"],
-        ("params", "dextr"): ["params against dextr", "params against MACs"],
-        ("params",): ["Against MACs"],
-        ("dextr",): ["Against params", "Against MACs"],
+        ("dextr", "params"): (["dextr against params", time], ["dextr against MACs"]),
+        ("dextr", "synflow"): (["dextr against synflow", time], ["dextr against params", "dextr against MACs"]),
+        ("dextr", "params", "synflow"): (
+            ["dextr against params", "dextr against synflow", time],
+            ["dextr against MACs"],
+        ),
+        ("params", "dextr"): (["params against dextr", time], ["params against MACs"]),
+        ("params",): ([], ["Against MACs"]),
+        ("dextr",): ([], ["Against params", "Against MACs"]),
     }
-    for names, expected in headings.items():
+    for names, (front, rest) in headings.items():
         text = render(follow(plain, *names), "runs/a")
         section = text[text.index('<section id="cost">') : text.index('<section id="cells">')]
-        assert re.findall(r"<h3>(.*?)</h3>", section) == expected
+        assert re.findall(r"<h3>(.*?)</h3>", section) == rest
+        assert ('<section id="front">' in text) == bool(front)
+        if front:
+            section = text[text.index('<section id="front">') : text.index("Networks to pick from")]
+            assert re.findall(r"<h3>(.*?)</h3>", section) == front
+
+
+def test_networks_to_pick_from_are_on_the_front(make_record: Make, follow: Make) -> None:
+    record = follow(make_record(120, proxies=("dextr", "synflow")), "dextr", "params")
+    text, info = render(record, "runs/a"), summarise(record)
+    section = text[text.index("Networks to pick from") : text.index('<section id="asked">')]
+    shown = [int(one) for one in re.findall(r"<h3>Candidate (\d+)", section)]
+    assert set(shown) <= set(info.front)
+    assert record.knee is not None
+    assert re.search(rf'<h3>Candidate {record.knee.id} <span class="chip">the knee', section)
+    assert "best by dextr" in section
+    assert "best by params" in section
+    for one in shown:
+        entry = next(entry for entry in info.entries if entry.id == one)
+        assert f'<code id="pick-{one}">{html.escape(entry.architecture)}</code>' in section
+    assert section.count("<svg") == len(shown)  # each has its picture
 
 
 def test_more_than_two_objectives(make_record: Make, follow: Make) -> None:

@@ -133,3 +133,12 @@ def test_progress_is_one_more_observer():
     first, second = watched([print], progress=True)
     assert first is print
     assert isinstance(second, Line)
+
+
+def test_a_phase_is_told_in_the_searchers_words():
+    tally = Tally()
+    tally.take(Event("started", 0, 10))
+    tally.take(Event("scored", 1, 10, 0, {"merit": 1.0, "phase": "generation 2 of 5"}))
+    assert str(tally).startswith("1/10 scored, generation 2 of 5")
+    tally.take(Event("scored", 2, 10, 1, {"merit": 1.0, "phase": ""}))
+    assert "generation" not in str(tally)

@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
+import random
+
+import numpy as np
+import torch
+
+from foresee.errors import InputError
 from foresee.searchers.base import Result, Sampler, Searcher
 
 
@@ -57,9 +63,70 @@ class Careless(Sampler):
     name = "careless"
 
     def propose(self, rng, attempt):
-        import random
-
         return self.space.sample(random), None  # type: ignore[arg-type]
+
+
+class CarelessWithNumpy(Sampler):
+    """Draws from numpy's global random numbers, and decides nothing by them."""
+
+    name = "carelesswithnumpy"
+
+    def propose(self, rng, attempt):
+        np.random.random()  # noqa: NPY002
+        return self.space.sample(rng), None
+
+
+class CarelessWithTorch(Sampler):
+    """Draws from torch's global random numbers, and decides nothing by them."""
+
+    name = "carelesswithtorch"
+
+    def propose(self, rng, attempt):
+        torch.rand(1)
+        return self.space.sample(rng), None
+
+
+class Entropic(Sampler):
+    """Has random numbers of its own that nobody seeded."""
+
+    name = "entropic"
+
+    def propose(self, rng, attempt):
+        return self.space.sample(random.Random()), None
+
+
+class Orphan(Sampler):
+    """Names parents that are not there yet."""
+
+    name = "orphan"
+
+    def propose(self, rng, attempt):
+        return self.space.sample(rng), self.gate.asked + 3
+
+
+class Torn(Stepping):
+    """Says that it follows several objectives, and refuses them."""
+
+    name = "torn"
+    objectives = None
+
+    def __init__(self, problem, **settings):
+        super().__init__(problem, **settings)
+        if len(problem.objectives) > 1:
+            raise InputError("one objective only")
+
+
+class Misfit(Sampler):
+    """Does not fit the space on which it is tested."""
+
+    name = "misfit"
+
+    @classmethod
+    def fits(cls, space):
+        return "is too small"
+
+    def propose(self, rng, attempt):
+        return self.space.sample(rng), None
 
 
 class Forgetful(Stepping):

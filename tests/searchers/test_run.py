@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
+from itertools import pairwise
 
 import pytest
 from torch import nn
@@ -62,3 +64,26 @@ def test_progress_goes_to_standard_error_in_lines(capsys):
     assert said.out == ""
     (line,) = said.err.splitlines()
     assert line.startswith("3/3 scored, best ")
+
+
+def test_a_front_travels_as_json(tmp_path):
+    asked = {"data": "synthetic", "inputs": (3, 8, 8), "outputs": 4, "batch_size": 8}
+    run = fs.search(
+        "nasbench201", ["naswot"], "nsga2", evaluations=24, space_settings={"channels": 2, "cells": 1},
+        objectives=["naswot", "params"], searcher_settings={"population": 8}, out=tmp_path / "run", **asked,
+    )  # fmt: skip
+    written = json.loads((tmp_path / "run" / "front.json").read_text())
+    assert written == json.loads(json.dumps(run.front_to_json()))
+    assert [one["name"] for one in written["objectives"]] == ["naswot", "params"]
+    assert [one["id"] for one in written["front"]] == [row.id for row in run.record.front]
+    assert written["knee"] == run.knee.details["id"] == run.record.knee.id
+    for plain, row in zip(written["front"], run.record.front, strict=True):
+        again = fs.spaces.Candidate.from_json(plain)
+        assert str(again.architecture) == row.architecture
+        assert plain["objectives"] == dict(row.objectives)
+        assert sum(p.numel() for p in again.build().parameters()) == row.objectives["params"]
+    assert run.record.filled[-1][0] == 23
+    assert all(a <= b for (_, a), (_, b) in pairwise(run.record.filled))
+    one = fs.search("nasbench201", ["params"], "random", evaluations=3, out=tmp_path / "one", **asked)
+    assert not (tmp_path / "one" / "front.json").exists()
+    assert one.record.knee is not None

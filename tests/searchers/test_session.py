@@ -115,13 +115,42 @@ def test_a_sequential_searcher_has_a_window_of_its_own():
     go(Sequential(problem()))
 
 
+def test_a_generation_is_asked_for_when_the_one_before_is_told():
+    class Generations(Listening):
+        def told_before(self, candidate):
+            return candidate - candidate % 3
+
+        def phase(self, candidate):
+            return f"generation {candidate // 3}"
+
+        def propose(self, rng, attempt):
+            assert len(self.heard) >= self.told_before(self.gate.asked)
+            self.seen = [*getattr(self, "seen", []), len(self.heard)]
+            return super().propose(rng, attempt)
+
+    searcher = Generations(problem(evaluations=8))
+    _, events = go(searcher, window=8)
+    assert searcher.seen == [0, 0, 0, 3, 3, 3, 6, 6]
+    phases = [event.details["phase"] for event in events if event.kind == "scored"]
+    assert phases == [f"generation {candidate // 3}" for candidate in range(8)]
+
+
+def test_a_searcher_that_waits_for_what_never_comes_is_named():
+    class Waiting(Listening):
+        def told_before(self, candidate):
+            return 5 if candidate == 4 else 0
+
+    with pytest.raises(RunError, match="searcher listening waits for more results before candidate 4 than there are"):
+        go(Waiting(problem()))
+
+
 @pytest.mark.parametrize("parent", [0, 7, -1])
 def test_a_parent_that_is_no_earlier_candidate_is_refused(parent):
     class Confused(Listening):
         def propose(self, rng, attempt):
             return self.space.sample(rng), parent
 
-    with pytest.raises(RunError, match=f"parent {parent}"):
+    with pytest.raises(RunError, match=f"searcher listening gave candidate 0 the parent {parent}"):
         go(Confused(problem()))
 
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from tests.properties import examples
 
 from foresee.errors import InputError, UnknownNameError
-from foresee.statistics import crowding, front, hypervolume, successive_fronts
+from foresee.statistics import crowding, filled, front, hypervolume, knee, successive_fronts
 
 WAYS = st.sampled_from(["higher", "lower"])
 
@@ -171,3 +171,58 @@ def test_what_is_refused():
         hypervolume([[1.0, math.inf]], [0.0, 0.0])
     with pytest.raises(InputError, match="reference of 1 numbers for 2 objectives"):
         hypervolume([[1.0, 2.0]], [0.0])
+
+
+# -- how a front is filled, and its knee ----------------------------------------------------------------------------------
+@examples(60)
+@given(
+    st.integers(1, 3).flatmap(lambda many: st.lists(st.tuples(*[st.integers(0, 5)] * many), min_size=1, max_size=12))
+)
+def test_filled_is_the_volume_of_the_first_few_in_the_box_of_all(points):
+    values = np.array(points, dtype=float)
+    low, high = values.min(axis=0), values.max(axis=0)
+    told = high > low
+    found = filled(points)
+    if not told.any():
+        assert (found == 1).all()
+        return
+    box = np.prod((high - low)[told])
+    expected = [hypervolume(values[: many + 1][:, told], low[told]) / box for many in range(len(values))]
+    assert found == pytest.approx(expected)
+
+
+def test_filled_by_throwing_points_into_the_box():
+    """Three objectives beside a count of random points that something dominates."""
+    rng = np.random.default_rng(0)
+    values = rng.random((30, 3))
+    low, high = values.min(axis=0), values.max(axis=0)
+    thrown = low + (high - low) * rng.random((20000, 3))
+    share = (values[:, None] >= thrown).all(axis=-1).any(axis=0).mean()
+    assert filled(values)[-1] == pytest.approx(share, abs=0.015)
+    assert filled(-values, ["lower"] * 3)[-1] == pytest.approx(filled(values)[-1])
+
+
+@examples(60)
+@given(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), min_size=1, max_size=12))
+def test_the_knee_is_furthest_from_the_line_between_the_ends(points):
+    values = np.array(points, dtype=float)
+    at = knee(points)
+    places = front(points)
+    assert at in places
+    ends = values[places].min(axis=0), values[places].max(axis=0)
+    extent = ends[1] - ends[0]
+    if (extent == 0).any():  # a front of one point, and its copies
+        assert at == places[0]
+        return
+    scaled = (values[places] - ends[0]) / extent
+    first, last = np.array([1.0, 0.0]), np.array([0.0, 1.0])
+    way = (last - first) / np.linalg.norm(last - first)
+    signed = [(one - first)[0] * -way[1] + (one - first)[1] * way[0] for one in scaled]
+    distance = dict(zip(places.tolist(), (-np.array(signed)).tolist(), strict=True))
+    assert distance[at] == pytest.approx(max(distance.values()))
+
+
+def test_no_points_have_no_knee_and_fill_nothing():
+    assert filled([]).tolist() == []
+    with pytest.raises(InputError, match="there is no knee of none"):
+        knee([])

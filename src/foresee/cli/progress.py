@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from typing import Any
 
+from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn
 
 from foresee.cli.app import err, stopped
@@ -53,7 +54,9 @@ class Watch:
         if event.kind == "exhausted":
             err.print("every feasible architecture of the space has been proposed")
         tally = self._tally
-        facts = ", ".join(filter(None, [tally.best("[cyan]{}[/cyan]"), tally.rate("[red]{}[/red]")]))
+        facts = ", ".join(
+            filter(None, [escape(tally.phase), tally.best("[cyan]{}[/cyan]"), tally.rate("[red]{}[/red]")])
+        )
         self._bar.update(self._task, description=self._doing, completed=tally.done, total=tally.total, facts=facts)
         if self._lines and tally.fresh and event.kind in ("scored", "failed", "finished"):
             self._line(str(tally), last=event.kind == "finished")

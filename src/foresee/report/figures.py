@@ -117,12 +117,17 @@ def progress_chart(name: str, progress: Progress, measure: Measure) -> Chart:
 
 
 def tradeoff_chart(
-    name: str, info: Tradeoff, measure: Measure, chosen: Sequence[int] | None = None, winner: int | None = None
+    name: str,
+    info: Tradeoff,
+    measure: Measure,
+    chosen: Sequence[int] | None = None,
+    winner: int | None = None,
+    ring: str = "best",
 ) -> Chart:
     """Value against a count or another objective, with the limit, the front, and the best candidate in a ring.
 
     The line is the front of the two; the dots on it stand out, or those of a front of more objectives, if `chosen`. The best
-    is the `winner`, or where none is named the one of the best value.
+    is the `winner`, or where none is named the one of the best value; `ring` is what it is called.
     """
     timed = info.against.cost and info.count == "latency"  # in seconds, which nobody wants to read
     costs = tuple(cost * 1e3 if timed else float(cost) for cost in info.costs)
@@ -141,7 +146,7 @@ def tradeoff_chart(
         Layer("dots", "front", *dots, "on the run's front" if apart else "", marked),
     ]
     if best is not None:
-        layers.append(Layer("ring", "best", (costs[best],), (info.values[best],), "best"))
+        layers.append(Layer("ring", "best", (costs[best],), (info.values[best],), ring))
     label = COUNT_NAMES.get(info.count, info.count)
     words = f"{measure.name} against {label} for {len(costs)} candidates, {len(marked)} of them on the Pareto front"
     lines = tuple(

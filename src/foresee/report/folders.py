@@ -9,7 +9,7 @@ from foresee.runs.folder import RunFolder, is_there
 
 #: kind of result -> the file that it is known by, and the other files that are its own
 FILES = {
-    "run": (RunFolder.STORE, RunFolder.SETTINGS, RunFolder.BEST),
+    "run": (RunFolder.STORE, RunFolder.SETTINGS, RunFolder.BEST, RunFolder.FRONT),
     "bench": ("bench.json", "correlations.csv", "scores.csv", "scores.sqlite", RunFolder.SETTINGS),
     "calibration": ("calibration.json", "predictions.csv", "scores.sqlite"),
 }

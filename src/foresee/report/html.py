@@ -16,6 +16,7 @@ from foresee.quantities import format_cost
 from foresee.report.commands import commands
 from foresee.report.figures import COUNT_NAMES, Chart, progress_chart, to_svg, tradeoff_chart
 from foresee.report.finals import finals_page, why_none
+from foresee.report.front import filled_chart, picks
 from foresee.report.graphs import Cells, draw, load_cells
 from foresee.report.info import Entry, Info, Tradeoff, summarise
 from foresee.report.outcomes import ending
@@ -73,7 +74,8 @@ def render(record: Record, folder: str | Path | None = None, space: Space[Any] |
     info = summarise(record)
     top = table_of(info)
     own = own_page(record, info, distinct(info.leading, 1 + RUNNERS_UP), space)
-    cells = Cells({}) if own else load_cells(record.settings, [e.architecture for e in top], space)
+    shown = [*top, *(pick.entry for pick in picks(info))]
+    cells = Cells({}) if own else load_cells(record.settings, [e.architecture for e in shown], space)
     return page(
         "report.html",
         title=info.title or " · ".join(text for _, text in info.asked[:3]) or "run",
@@ -88,7 +90,8 @@ def render(record: Record, folder: str | Path | None = None, space: Space[Any] |
         repeats=_repeats(info),
         lines=commands(record, info.best.architecture if info.best else None, folder),
         progress=_progress(info),
-        tradeoffs=[_tradeoff(info, t) for t in info.tradeoffs],
+        tradeoffs=[_tradeoff(info, t) for t in info.tradeoffs if t.against not in info.objectives[1:]],
+        front=_front(info, cells),
         cells=cells,
         own=own,
         ending=ending(record),
@@ -177,7 +180,7 @@ def _progress(info: Info) -> list[Drawing]:
 def _tradeoff(info: Info, one: Tradeoff) -> Drawing:
     label = COUNT_NAMES.get(one.count, one.count)
     first, several = COUNT_NAMES.get(info.measure.name, info.measure.name), len(info.objectives)
-    of_the_run = several > 1 and one.against == info.objectives[1]
+    of_the_run = one.against in info.objectives[1:]
     if of_the_run:
         note = f"{len(info.front)} on the front of {first} and {label}: no other is as good in both and better in one."
         if several > 2:
@@ -191,9 +194,25 @@ def _tradeoff(info: Info, one: Tradeoff) -> Drawing:
         signed = f"{one.correlation:+.2f}".replace("-", "−")
         what = first if info.measure.cost or several > 1 else "score"
         note += f" Rank correlation of {what} and {label}: {signed} (n = {len(one.ids)})."
-    best = info.best.id if info.best else None
-    chart = tradeoff_chart(f"against-{one.count}", one, info.measure, info.front if of_the_run else None, best)
+    name = f"against-{one.count}"
+    if of_the_run:
+        chart = tradeoff_chart(name, one, info.measure, info.front, info.knee, "knee of the front")
+    else:
+        chart = tradeoff_chart(name, one, info.measure, None, info.best.id if info.best else None)
     return drawing(f"{first} against {label}" if several > 1 else f"Against {label}", chart, note)
+
+
+def _front(info: Info, cells: Cells) -> dict[str, Any]:
+    """What a page shows of the front of several objectives: charts, and networks to pick from; nothing where there is one."""
+    chosen = picks(info)
+    if not chosen:
+        return {}
+    charts = [_tradeoff(info, one) for one in info.tradeoffs if one.against in info.objectives[1:]]
+    if info.filled:
+        note = "Up to the worst value of each objective among all that were scored; 100 % would be one that is best in all."
+        charts.append(drawing("The front over time", filled_chart("filled", info.filled), note))
+    drawn = {picture["entry"].id: picture for picture in pictures(cells, [pick.entry for pick in chosen], "pick")}
+    return {"charts": charts, "picks": chosen, "pictures": drawn}
 
 
 def drawing(heading: str, chart: Chart, note: str = "") -> Drawing:

@@ -108,7 +108,8 @@ class Info:
     """All that a report of one run shows.
 
     `objectives` is what the run followed, the first of them `measure`; `front` are the ids that no other beats in all of
-    them, empty where there is one; `tradeoffs` begin with the first two objectives where there are several.
+    them, empty where there is one, `knee` the one of them at its knee, and `filled` how much of its box the front had filled
+    after each candidate; `tradeoffs` begin with the first objective against the others where there are several.
     """
 
     title: str
@@ -134,16 +135,19 @@ class Info:
     settings: tuple[tuple[str, str], ...]
     environment: tuple[tuple[str, str], ...]
     finals: Finals | None = None
+    chosen: int | None = None
+    knee: int | None = None
+    filled: tuple[tuple[int, float], ...] = ()
 
     @property
     def best(self) -> Entry | None:
-        """The best candidate: the first of the finals, or of the search; None where nothing was scored."""
+        """The best candidate: the first of the finals, or of the search, or whom its searcher chose; None of nothing."""
         return next(iter(self.leading), None)
 
     @cached_property
     def leading(self) -> tuple[Entry, ...]:
         """All entries, the best one first, the others by rank."""
-        first = self.finals.ranked[0].candidate if self.finals else None
+        first = self.finals.ranked[0].candidate if self.finals else self.chosen
         return tuple(sorted(self.entries, key=lambda entry: (entry.id != first, entry.rank)))
 
     @property
@@ -187,6 +191,9 @@ def summarise(record: Record) -> Info:
         settings=flatten(record.settings),
         environment=flatten(record.environment),
         finals=record.finals,
+        chosen=record.chosen,
+        knee=record.knee.id if len(objectives) > 1 and record.knee else None,
+        filled=record.filled if len(objectives) > 1 else (),
     )
 
 
@@ -253,9 +260,9 @@ def _has(entry: Entry, against: Measure) -> bool:
 
 
 def _worth_a_figure(entries: Sequence[Entry], objectives: Sequence[Measure]) -> list[Measure]:
-    """What the value is held against: the second objective, then the costs."""
+    """What the value is held against: the other objectives, then the costs."""
     costs = [Measure(name, "lower", cost=True) for name in _count_names(entries)]
-    found = [*objectives[1:2], *costs] if entries else []
+    found = [*objectives[1:], *costs] if entries else []
     return [one for one in dict.fromkeys(found) if one != objectives[0]]
 
 

@@ -1,4 +1,4 @@
-"""A run's folder: `run.sqlite`, `settings.toml`, `best.json`, `report.html`, and one writer at a time."""
+"""A run's folder: `run.sqlite`, `settings.toml`, `best.json`, `front.json`, `report.html`, and one writer at a time."""
 
 from __future__ import annotations
 
@@ -22,6 +22,8 @@ class RunFolder:
     """
 
     STORE, SETTINGS, BEST, REPORT = "run.sqlite", "settings.toml", "best.json", "report.html"
+    #: where several objectives were followed
+    FRONT = "front.json"
 
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path)
@@ -69,6 +71,10 @@ class RunFolder:
     def write_best(self, best: Mapping[str, Any]) -> Path:
         """The best candidate as JSON."""
         return self._write(self.BEST, json.dumps(best, indent=2) + "\n")
+
+    def write_front(self, front: Mapping[str, Any]) -> Path:
+        """The candidates that no other beats as JSON."""
+        return self._write(self.FRONT, json.dumps(front, indent=2) + "\n")
 
     def _write(self, name: str, text: str) -> Path:
         return write_whole(self.path / name, text)

@@ -28,6 +28,8 @@ class Tally:
     def __init__(self) -> None:
         self.done = self.total = self.fresh = self._failed = 0
         self._best, self._over = "", False
+        #: what the last candidate is a part of, in the searcher's words; "" where of nothing
+        self.phase = ""
         self._start = time.monotonic()
 
     def take(self, event: Event) -> None:
@@ -42,6 +44,8 @@ class Tally:
         if event.kind in ("scored", "failed") and not event.details.get("replayed"):
             self.fresh += 1
             self._failed += event.kind == "failed"
+        if event.kind in ("scored", "failed"):
+            self.phase = str(event.details.get("phase", ""))
 
     def best(self, form: str = "{}") -> str:
         """The best so far, in a form of whoever shows it; "" where there is none."""
@@ -60,7 +64,7 @@ class Tally:
         return ", ".join(words)
 
     def __str__(self) -> str:
-        return ", ".join(filter(None, [f"{self.done}/{self.total} scored", self.best(), self.rate()]))
+        return ", ".join(filter(None, [f"{self.done}/{self.total} scored", self.phase, self.best(), self.rate()]))
 
 
 class Line:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -10,7 +11,10 @@ from typing import Any
 
 from foresee.errors import InputError
 from foresee.runs.finals import KIND, Finals, finals, fresh
-from foresee.statistics import front
+from foresee.statistics import filled, front, knee
+
+#: the event of a searcher that names its best candidate itself
+CHOSEN = "chosen"
 
 
 @dataclass(frozen=True)
@@ -126,9 +130,16 @@ class Record:
 
     @property
     def best(self) -> CandidateRow | None:
-        """The finalist ranked first; where there were no finals, the candidate with the greatest merit."""
-        first = self.finals.ranked[0].candidate if self.finals else None
+        """The finalist ranked first; where there were no finals, whom the searcher chose or who has the greatest merit."""
+        first = self.finals.ranked[0].candidate if self.finals else self.chosen
         return next((c for c in self.scored if first in (None, c.id)), None)
+
+    @property
+    def chosen(self) -> int | None:
+        """The candidate that the searcher itself names best; None where it leaves that to the merit, or is not done."""
+        last = next((event for event in reversed(self.events) if event.kind in (CHOSEN, "resumed")), None)
+        there = {c.id for c in self.candidates if c.merit is not None}
+        return last.candidate if last is not None and last.kind == CHOSEN and last.candidate in there else None
 
     @cached_property
     def finals(self) -> Finals | None:
@@ -147,15 +158,35 @@ class Record:
         For one objective these are the best ones; where the run names no objective, its merit is the one. A candidate that
         lacks an objective, or is NaN in one, is left out.
         """
+        there, points = self._points
+        return tuple(sorted((there[place] for place in front(points)), key=lambda c: c.id))
+
+    @property
+    def knee(self) -> CandidateRow | None:
+        """The candidate at the knee of the front (see `statistics.knee`); None where nothing has a value."""
+        there, points = self._points
+        return there[knee(points)] if there and all(map(math.isfinite, itertools.chain(*points))) else None
+
+    @property
+    def filled(self) -> tuple[tuple[int, float], ...]:
+        """By candidate, how much of the box of all values the front so far fills (see `statistics.filled`)."""
+        there, points = self._points
+        if not all(map(math.isfinite, itertools.chain(*points))):
+            return ()
+        return tuple((c.id, share) for c, share in zip(there, filled(points).tolist(), strict=True))
+
+    @cached_property
+    def _points(self) -> tuple[list[CandidateRow], list[list[float]]]:
+        """The candidates that have every objective, and their values turned so that more is better."""
         if self.objectives:
-            names = [one.name for one in self.objectives]
-            points = [(c, [c.objectives.get(name, math.nan) for name in names]) for c in self.candidates]
+            rows = [
+                (c, [one.merit(c.objectives.get(one.name, math.nan)) for one in self.objectives])
+                for c in self.candidates
+            ]
         else:
-            points = [(c, [_merit(c)]) for c in self.scored]
-        there = [(c, point) for c, point in points if not any(map(math.isnan, point))]
-        directions = [one.direction for one in self.objectives] or ["higher"]
-        chosen = (there[place][0] for place in front([point for _, point in there], directions))
-        return tuple(sorted(chosen, key=lambda c: c.id))
+            rows = [(c, [_merit(c)]) for c in sorted(self.scored, key=lambda c: c.id)]
+        there = [(c, point) for c, point in rows if not any(map(math.isnan, point))]
+        return [c for c, _ in there], [point for _, point in there]
 
 
 def _merit(candidate: CandidateRow) -> float:

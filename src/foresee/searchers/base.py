@@ -96,6 +96,22 @@ class Searcher(ABC):
         """What the searcher knows, as plain values: equal states propose equally."""
         return {"asked": self.gate.asked, "seen": sorted(self.gate.seen)}
 
+    def told_before(self, candidate: int) -> int:
+        """How many results must have been told before this candidate is asked for, whatever the window allows.
+
+        A generation waits for the whole of the one before it. The answer may depend on what was told so far; never more
+        than `candidate`.
+        """
+        return 0
+
+    def phase(self, candidate: int) -> str:
+        """What this candidate is a part of, in the algorithm's own words ("generation 3 of 20"); "" where of nothing."""
+        return ""
+
+    def chosen(self) -> int | None:
+        """The candidate that the algorithm itself would name the best, where that is not the one of the greatest merit."""
+        return None
+
     # -- steps --------------------------------------------------------------------------------------------------------
     def steps_before(self, candidate: int) -> int:
         """How many steps are to be done before this candidate is asked for; never fewer than for the one before."""

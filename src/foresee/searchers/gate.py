@@ -23,6 +23,8 @@ DRAWS = 2000
 BROKEN = 200
 #: after so many draws in vain, each further draw is also walked towards the limits, at most so many steps
 PLAIN, STEPS = 30, 200
+#: mutations in a row that gave no further neighbour, after which all are taken for found
+ENOUGH = 500
 #: spaces up to this size are looked at as a whole when draws find nothing
 LISTED = 100_000
 
@@ -118,6 +120,24 @@ class Gate:
             raise InfeasibleError(self._explain())
         return None
 
+    def neighbours(self, architecture: Any, rng: random.Random, most: int) -> dict[str, Any]:
+        """Mutations of an architecture that may come in or did so, by identity: `most` of them, or all that draws find."""
+        found: dict[str, Any] = {}
+        vain = 0
+        while len(found) < most and vain < ENOUGH:
+            vain += 1
+            try:
+                neighbour = self.space.mutate(architecture, rng)
+            except (Exception, SystemExit) as error:
+                self._note(error)
+                continue
+            identity = self._identity(neighbour)
+            if identity is None or identity in found:
+                continue
+            if identity in self.seen or self._allowed(neighbour):
+                found[identity], vain = neighbour, 0
+        return found
+
     def miss(self, architecture: Any) -> float:
         """How far outside the limits an architecture is: 0 when it meets them all, infinitely where that cannot be found."""
         if not self.limits:
@@ -176,10 +196,17 @@ class Gate:
             self._note(error)
 
     def _new(self, architecture: Any) -> str | None:
-        """The identity of an architecture that may come in; None where it is known, outside the limits or impossible.
+        """The identity of an architecture that may come in; None where it is known, outside the limits or impossible."""
+        identity = self._identity(architecture)
+        known = identity is None or identity in self.seen
+        return None if known or not self._allowed(architecture) else identity
 
-        In a search of a table, what the table does not hold cannot come in either.
-        """
+    def _allowed(self, architecture: Any) -> bool:
+        """Whether it is within the limits; in a search of a table, what the table does not hold cannot come in either."""
+        return self.problem.measurable(architecture) and not self.miss(architecture)
+
+    def _identity(self, architecture: Any) -> str | None:
+        """What decides whether an architecture is new; None where that cannot be found."""
         try:
             identity = self.space.canonical(architecture)
             for text in (identity, str(architecture)):
@@ -187,8 +214,7 @@ class Gate:
         except (Exception, SystemExit) as error:
             self._note(error)
             return None
-        known = identity in self.seen or not self.problem.measurable(architecture)
-        return None if known or self.miss(architecture) else identity
+        return identity
 
     def _note(self, error: BaseException) -> None:
         """Pass over what raised this; what is wrong with the run itself (a full disk) is no architecture's fault."""

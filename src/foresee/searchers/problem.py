@@ -21,7 +21,7 @@ from foresee.batch import Batch
 from foresee.budgets import QUANTITIES, Clock, Costs, Limits
 from foresee.data import Data, Synthetic
 from foresee.devices import threads, usable
-from foresee.errors import UnknownNameError, UnsupportedError, said
+from foresee.errors import InputError, UnknownNameError, UnsupportedError, said
 from foresee.proxies.base import Score
 from foresee.runs.record import Objective
 from foresee.scoring.cache import Cache
@@ -60,6 +60,40 @@ class Known:
     def __call__(self, texts: Sequence[str]) -> list[float | None]:
         """The value of each architecture."""
         return [self._values.get(text) for text in texts]
+
+
+class Levels:
+    """What was measured with more and more effort, the cheapest first, each as it would be handed over alone.
+
+    The last one is what a search follows; searchers that look at many cheaply first (`successive_halving`) ask the others.
+
+    >>> epochs = Levels({"12 epochs": {"a": 80.0, "b": 70.0}, "200 epochs": {"a": 93.0, "b": 94.0}})
+    >>> epochs(["a", "b"]), epochs.levels["12 epochs"](["b"])
+    ([93.0, 94.0], [70.0])
+    """
+
+    def __init__(self, levels: Mapping[str, Mapping[str, float] | Measured]) -> None:
+        if not levels:
+            raise InputError("levels of what was measured: there is none")
+        made = {name: Known(one) if isinstance(one, Mapping) else one for name, one in levels.items()}
+        self._dearest: Any = made.pop(list(made)[-1])
+        self.levels: dict[str, Measured] = made
+
+    @property
+    def fingerprint(self) -> str:
+        """Tells these values from others."""
+        parts = [getattr(one, "fingerprint", "a function") for one in (*self.levels.values(), self._dearest)]
+        return ",".join(parts)
+
+    def holds(self, text: str) -> bool:
+        """Whether something was measured of an architecture with the greatest effort."""
+        holds = getattr(self._dearest, "holds", None)
+        return holds is None or bool(holds(text))
+
+    def __call__(self, texts: Sequence[str]) -> Sequence[float | None]:
+        """The value of each architecture, with the greatest effort."""
+        found: Sequence[float | None] = self._dearest(texts)
+        return found
 
 
 @dataclass
@@ -222,11 +256,22 @@ class Problem:
             torch.manual_seed(derive(self.seed, "weights"))
             return self.space.one_shot(task or self.task, **options).to(usable(self.device))
 
-    def measured(self, architectures: Sequence[Any]) -> list[float | None]:
-        """What was measured of architectures (accuracies of a table, say); None where nothing was."""
+    def measured(self, architectures: Sequence[Any], level: str = "") -> list[float | None]:
+        """What was measured of architectures (accuracies of a table, say); None where nothing was.
+
+        `level` is one of the cheaper `levels`; by default the dearest, which the objective `measured` is.
+        """
         if self.measure is None:
             raise UnsupportedError(NOTHING_MEASURED)
-        return list(self.measure([str(one) for one in architectures]))
+        if level and level not in self.levels:
+            raise UnknownNameError("level of what was measured", level, self.levels)
+        measure = getattr(self.measure, "levels", {})[level] if level else self.measure
+        return list(measure([str(one) for one in architectures]))
+
+    @property
+    def levels(self) -> tuple[str, ...]:
+        """What was measured with less effort (after fewer epochs, say), the cheapest first; mostly there is nothing."""
+        return tuple(getattr(self.measure, "levels", ()))
 
     def measurable(self, architecture: Any) -> bool:
         """Whether a search for what was measured has a use for it: a table that does not hold it never will."""

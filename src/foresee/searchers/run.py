@@ -11,7 +11,7 @@ from foresee.errors import RunError
 from foresee.grid import Column, Grid, Shown, frame, shortened
 from foresee.lazy import find
 from foresee.quantities import format_quantity
-from foresee.runs.folder import read
+from foresee.runs.folder import RunFolder, read
 from foresee.runs.record import CandidateRow, Record
 from foresee.searchers.settings import SearchSettings
 from foresee.seeds import derive
@@ -57,6 +57,25 @@ class Run(Shown):
     def front(self) -> list[Candidate]:
         """The candidates that no other beats in every objective, in the order they were found."""
         return [self.candidate(row) for row in self.record.front]
+
+    @property
+    def knee(self) -> Candidate:
+        """The candidate at the knee of the front: where a little less of one objective no longer gains much of another."""
+        row = self.record.knee
+        if row is None:
+            raise RunError("no candidate of this run has a score; the report lists the reasons")
+        return self.candidate(row)
+
+    def front_to_json(self) -> dict[str, Any]:
+        """The whole front as plain values, what `front.json` holds: each candidate as in `best.json`, with its objectives."""
+        sought, knee = self.record.objectives, self.record.knee
+        return {
+            "objectives": [{"name": one.name, "direction": one.direction} for one in sought],
+            "knee": None if knee is None else knee.id,
+            "front": [
+                {**self.candidate(row).to_json(), "objectives": dict(row.objectives)} for row in self.record.front
+            ],
+        }
 
     def candidate(self, row: CandidateRow) -> Candidate:
         """A stored candidate, able to build its network."""
@@ -153,3 +172,10 @@ class Run(Shown):
         if self.space is None:
             check_named(str(self.folder or "run"), named, f"fs.Run.open(folder, {say_space(named)})")
         return get(named if self.space is None else self.space, **settings)
+
+
+def write_front(run: Run) -> None:
+    """Write `front.json` into the run's folder, where it followed several objectives and its space may be made."""
+    several = len(run.record.objectives) > 1 and run.record.front
+    if several and run.folder is not None and run.made_space is not None:
+        RunFolder(run.folder).write_front(run.front_to_json())

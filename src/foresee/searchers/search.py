@@ -18,13 +18,14 @@ from foresee.runs.environment import environment
 from foresee.runs.events import Announcer, Observer
 from foresee.runs.folder import RunFolder, write_whole
 from foresee.runs.progress import watched
+from foresee.runs.record import CHOSEN
 from foresee.runs.store import Store
 from foresee.scoring.cache import Cache
 from foresee.scoring.scorer import Scorer
 from foresee.searchers.base import Searcher, make, usual_evaluations
 from foresee.searchers.finalists import hold_finals
 from foresee.searchers.problem import MEASURED, Known, Measured, Problem, objectives_of
-from foresee.searchers.run import Run
+from foresee.searchers.run import Run, write_front
 from foresee.searchers.session import Session
 from foresee.searchers.settings import EXTENDABLE, SearchSettings
 from foresee.searchers.winner import keep_drawings, look_at_winner
@@ -171,6 +172,8 @@ def run_search(
         session.settings = settings.to_json()
         try:
             session.go()
+            if (chosen := searcher.chosen()) is not None:
+                store.log(CHOSEN, chosen)
             hold_finals(session, settings)
             look_at_winner(session)
         except BaseException as error:
@@ -294,6 +297,7 @@ def _check_same(
 def _write_best(folder: RunFolder | None, run: Run) -> None:
     if folder is not None and run.record.best is not None:
         folder.write_best(run.best.to_json())
+        write_front(run)
 
 
 def _reference(space: Space[Any], out: str | Path | None) -> str:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
+from itertools import takewhile
 from typing import Any
 
 from foresee.errors import BuildError, RunError, SearchError, said, storable
@@ -85,6 +86,10 @@ class Session:
             while not exhausted and (room := self._room()):
                 exhausted = not self._ask(room)
             if self.told == self.asked:
+                if not exhausted and self.asked < self.problem.evaluations:
+                    raise RunError(
+                        f"searcher {self.searcher.name} waits for more results before candidate {self.asked} than there are"
+                    )
                 self._begin()
                 return
             while self.told not in self.results:
@@ -111,7 +116,9 @@ class Session:
             )
 
     def _room(self) -> int:
-        return max(0, min(self.problem.evaluations, self.told + self.window) - self.asked)
+        """How many may be asked for now: within the window, and none that waits for results still to come."""
+        ahead = range(self.asked, min(self.problem.evaluations, self.told + self.window))
+        return sum(1 for _ in takewhile(lambda one: self.searcher.told_before(one) <= self.told, ahead))
 
     # -- steps --------------------------------------------------------------------------------------------------------
     def _step_up_to(self, due: int) -> None:
@@ -196,6 +203,11 @@ class Session:
         """A searcher's mistake is said where it is made."""
         if proposal.id != self.asked:
             raise RunError(f"searcher {self.searcher.name} proposed candidate {proposal.id}, expected {self.asked}")
+        if proposal.parent is not None and not 0 <= proposal.parent < proposal.id:
+            raise RunError(
+                f"searcher {self.searcher.name} gave candidate {proposal.id} the parent {proposal.parent}, "
+                "which is not an earlier one"
+            )
         row = self.stored.get(proposal.id)
         if row is None:
             return
@@ -243,8 +255,8 @@ class Session:
         if merit is not None and (self.best is None or merit > self.best):
             self.best = merit
             self.announce(self.event("best", row.id, merit=merit, architecture=row.architecture))
-        kind = "scored" if merit is not None else "failed"
-        self.announce(self.event(kind, row.id, merit=merit, replayed=replayed, reason=row.reason))
+        kind, phase = "scored" if merit is not None else "failed", self.searcher.phase(row.id)
+        self.announce(self.event(kind, row.id, merit=merit, replayed=replayed, reason=row.reason, phase=phase))
 
     def _result(self, proposal: Proposal, row: CandidateRow) -> Result:
         objectives = self.problem.objectives if row.status == "scored" else ()

@@ -10,7 +10,7 @@ from __future__ import annotations
 import inspect
 import random
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, ClassVar, Generic, TypeVar
@@ -20,7 +20,7 @@ from torch import nn
 from foresee.errors import InputError, UnsupportedError
 from foresee.registry import Registry
 from foresee.spaces.counting import Counts, measure
-from foresee.spaces.one_shot import OneShot
+from foresee.spaces.one_shot import Choice, OneShot
 from foresee.task import Task
 
 A = TypeVar("A")
@@ -54,6 +54,8 @@ class Space(ABC, Generic[A]):
     source: ClassVar[str] = ""
     #: why there is no one-shot network, where more can be said than that
     no_one_shot: ClassVar[str] = ""
+    #: the network that published searches of the space begin with; None where they begin with random ones
+    start: A | None = None
     #: draws that the space itself turned down and made again, so far
     rejected: int = 0
     #: the source that a run keeps of a space whose reference leads nobody to its code; "" where it does
@@ -89,6 +91,20 @@ class Space(ABC, Generic[A]):
     def crossover(self, first: A, second: A, rng: random.Random) -> A:
         """A child of two parents, where that is natural; by default a mutation of either."""
         return self.mutate(rng.choice([first, second]), rng)
+
+    # -- choices, where the set is their product ------------------------------------------------------------------------
+    @property
+    def choices(self) -> tuple[Choice, ...]:
+        """What is decided in every architecture, each choice whatever the others are; empty where a set is not made so."""
+        return ()
+
+    def assemble(self, picks: Sequence[int]) -> A:
+        """The architecture of one option (by its place) for each of the `choices`."""
+        raise UnsupportedError(f"space {self.name} is not made of independent choices")
+
+    def picks(self, architecture: A) -> tuple[int | None, ...]:
+        """Inverse of `assemble`; None for a choice that does not matter in this architecture."""
+        raise UnsupportedError(f"space {self.name} is not made of independent choices")
 
     # -- one architecture -----------------------------------------------------------------------------------------------
     def canonical(self, architecture: A) -> str:

@@ -14,7 +14,7 @@ from __future__ import annotations
 from foresee.statistics.bootstrap import mean_of
 from foresee.statistics.correlations import TOP, Correlations, correlate
 from foresee.statistics.estimate import CONFIDENCE, Estimate, interval
-from foresee.statistics.fronts import crowding, front, hypervolume, successive_fronts
+from foresee.statistics.fronts import crowding, filled, front, hypervolume, knee, successive_fronts
 from foresee.statistics.ranks import places_of, ranks_of
 from foresee.statistics.shares import share_by_chance, share_explained
 from foresee.statistics.single import (
@@ -36,10 +36,12 @@ __all__ = [
     "TOP",
     "correlate",
     "crowding",
+    "filled",
     "front",
     "hypervolume",
     "interval",
     "kendall",
+    "knee",
     "known_pairs",
     "mean_of",
     "mean_of_few",

@@ -94,6 +94,52 @@ def hypervolume(points: ArrayLike, reference: ArrayLike, directions: Sequence[st
     return _volume(above[(above > 0).all(axis=1)])
 
 
+def filled(points: ArrayLike, directions: Sequence[str] | None = None) -> Floats:
+    """How much of their box the points have filled after the first, the second, ...: the hypervolume as a share, (n,).
+
+    The box goes from the worst to the best value of each objective among all of the points, so 1 would be one point that
+    is best in everything. An objective in which all are alike says nothing.
+
+    >>> filled([[0.0, 0.0], [1.0, 2.0], [2.0, 1.0]])
+    array([0.  , 0.5 , 0.75])
+    """
+    merits = _finite(turned(points, directions), "a hypervolume")
+    if not merits.size:
+        return np.zeros(len(merits))
+    extent = np.ptp(merits, axis=0)
+    scaled = (merits - merits.min(axis=0))[:, extent > 0] / extent[extent > 0]
+    if not scaled.shape[1]:
+        return np.ones(len(merits))
+    shares, best = np.zeros(len(merits)), scaled[:0]
+    for at, point in enumerate(scaled):
+        if (best >= point).all(axis=1).any():  # nothing new
+            shares[at] = shares[at - 1]
+            continue
+        best = np.vstack([best[~(best <= point).all(axis=1)], point])
+        shares[at] = _volume(best[(best > 0).all(axis=1)])
+    return shares
+
+
+def knee(points: ArrayLike, directions: Sequence[str] | None = None) -> int:
+    """The place of the knee of the front: where giving up a little of one objective no longer gains much of another.
+
+    Each objective is scaled to 0 (the worst on the front) to 1 (the best), and the knee is the point of the front with the
+    greatest sum. For two objectives that is the one furthest from the straight line between the ends of the front (Das 1999;
+    Branke et al. 2004). Of equals it is the one that is better in the first objective.
+
+    >>> knee([[0.0, 1.0], [0.7, 0.8], [1.0, 0.0]])
+    1
+    """
+    merits = _finite(turned(points, directions), "a knee")
+    if not merits.size:
+        raise InputError("no points: there is no knee of none")
+    places = front(merits)
+    there = merits[places]
+    extent = np.ptp(there, axis=0)
+    scaled = (there - there.min(axis=0)) / np.where(extent > 0, extent, 1.0)
+    return int(places[np.argmax(scaled.sum(axis=1))])
+
+
 def _volume(sides: Floats) -> float:
     """The volume of the union of boxes from the origin to `sides`, all positive: slices along the last objective."""
     if not len(sides):

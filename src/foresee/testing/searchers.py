@@ -17,21 +17,27 @@ from contextlib import suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, ClassVar
+from unittest.mock import patch
 
+import numpy as np
 import torch
 
 from foresee.budgets import Limits
-from foresee.errors import InfeasibleError
+from foresee.errors import InfeasibleError, InputError
 from foresee.runs.engines import Engine, Outcome, Serial
 from foresee.runs.events import Announcer, Event
 from foresee.runs.record import Record
 from foresee.runs.store import Store
 from foresee.scoring.scorer import Job, Scored, Scorer
-from foresee.searchers.base import Searcher, make
+from foresee.searchers.base import Searcher, make, searchers
 from foresee.searchers.problem import Problem, objectives_of
 from foresee.searchers.search import run_search
 from foresee.searchers.session import Session
 from foresee.searchers.settings import SearchSettings
+from foresee.spaces.base import spaces
+
+#: draws after which the suite takes a limit for one that nothing meets
+FEW = 60
 
 
 class SearcherSuite:
@@ -90,19 +96,14 @@ class SearcherSuite:
 
     # -- tests --------------------------------------------------------------------------------------------------------
     def test_same_seed_same_run(self) -> None:
-        """A run depends on its settings and its seed, and on no global random state, which it leaves alone."""
-        before = random.getstate(), torch.get_rng_state()
-        first = self.whole()
-        random.seed(1)
-        torch.manual_seed(1)
-        try:
-            second = self.whole()
-        finally:
-            changed = random.getstate() != random.Random(1).getstate(), torch.initial_seed() != 1
-            random.setstate(before[0])
-            torch.set_rng_state(before[1])
-        assert first.essence == second.essence, "equal seeds gave different runs"
-        assert not any(changed), "the global random state was used"
+        """A run depends on its settings and its seed: on no global random state, which it leaves alone, nor on any other."""
+        found, touched = [], []
+        for start in (1, 2):
+            with Globals(start) as state:
+                found.append(self.whole().essence)
+                touched += state.touched()
+        assert not touched, f"global random numbers were used: those of {', '.join(sorted(set(touched)))}"
+        assert found[0] == found[1], "equal seeds gave different runs"
 
     def test_limits_hold_and_nobody_comes_twice(self) -> None:
         """Every candidate is within the limits, new, and made from an earlier one."""
@@ -119,7 +120,8 @@ class SearcherSuite:
         """The error names the nearest miss."""
         said = ""
         try:
-            self.whole(limits=dict(self.impossible))
+            with patch("foresee.searchers.gate.DRAWS", FEW):  # each is walked a long way in vain
+                self.whole(limits=dict(self.impossible))
         except InfeasibleError as error:
             said = str(error)
         assert "nearest miss" in said or "no architecture" in said, (
@@ -129,6 +131,39 @@ class SearcherSuite:
     def test_the_order_of_answers_does_not_matter(self) -> None:
         """Whoever finishes first, a searcher is told in order."""
         assert self.whole(Backwards).essence == self.whole().essence, "the run depends on who finished first"
+
+    def test_every_engine_gives_the_same_run(self) -> None:
+        """However many are scored at once, and whichever comes back first."""
+        first = self.whole().essence
+        for workers in (2, 3):
+            shuffled = self.whole(lambda work, workers=workers: Shuffled(work, workers)).essence  # type: ignore[misc]
+            assert shuffled == first, f"with {workers} at work the run ended differently"
+
+    def test_objectives(self) -> None:
+        """One that follows several has a front of them; one that follows fewer says so, and who can."""
+        two: dict[str, Any] = {"proxies": ("naswot",), "objectives": ("naswot", "params"), "batch_size": 8}
+        kind, said = searchers[self.searcher], ""
+        try:
+            found = self.whole(**two).record
+        except InputError as error:
+            said = str(error)
+        if kind.objectives is not None:
+            able = [name for name in searchers if searchers[name].objectives is None]
+            assert "objective" in said, f"it follows {kind.objectives}, and two were taken: {said!r}"
+            assert all(name in said for name in able), f"who can follow several is not said: {said!r}"
+            return
+        assert not said, f"it follows any number of objectives, but two were refused: {said}"
+        scored = [row for row in found.candidates if row.status == "scored"]
+        assert scored, "not one candidate was scored"
+        assert all(set(row.objectives) == {"naswot", "params"} for row in scored), "an objective has no value"
+
+    def test_it_fits_its_space(self) -> None:
+        """It says of every kind of space whether it can search it, and here it can."""
+        kind = searchers[self.searcher]
+        for name in spaces:
+            why = kind.fits(spaces[name])
+            assert isinstance(why, str), f"of {name} it says {why!r}, expected words"
+        assert not kind.fits(spaces[self.space]), f"it does not fit {self.space}, on which it is tested"
 
     def test_failures_are_survived(self) -> None:
         """Candidates without a score are told as such, and the search goes on."""
@@ -230,6 +265,61 @@ class Backwards(Engine):
 
     def __exit__(self, *_: object) -> None:
         self._queue.clear()
+
+
+class Shuffled(Engine):
+    """Does several jobs at once and gives back any of them; which one depends on how many there were before."""
+
+    def __init__(self, work: Any, workers: int = 3) -> None:
+        self._work, self.workers = work, workers
+        self._queue: list[tuple[int, Any]] = []
+        self._done = 0
+
+    def submit(self, job: int, payload: Any) -> None:
+        """Queue a job."""
+        self._queue.append((job, payload))
+
+    def wait(self) -> Outcome:
+        """Do one of the first few."""
+        self._done += 1
+        job, payload = self._queue.pop(7 * self._done % min(self.workers, len(self._queue)))
+        return Outcome(job, self._work(payload))
+
+    def __exit__(self, *_: object) -> None:
+        self._queue.clear()
+
+
+class Globals:
+    """The global random numbers of Python, numpy and torch, begun anew for a while and put back."""
+
+    def __init__(self, start: int) -> None:
+        self._start = start
+
+    def __enter__(self) -> Globals:
+        self._before = random.getstate(), np.random.get_state(), torch.get_rng_state()  # noqa: NPY002
+        random.seed(self._start)
+        np.random.seed(self._start)  # noqa: NPY002
+        torch.manual_seed(self._start)
+        self._begun = self._now()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        random.setstate(self._before[0])
+        np.random.set_state(self._before[1])  # noqa: NPY002
+        torch.set_rng_state(self._before[2])
+
+    def touched(self) -> list[str]:
+        """Whose were drawn from."""
+        now = self._now()
+        return [name for name, state in self._begun.items() if now[name] != state]
+
+    def _now(self) -> dict[str, Any]:
+        _, keys, place, *_ = np.random.get_state()  # noqa: NPY002
+        return {
+            "random": random.getstate(),
+            "numpy": (np.asarray(keys).tolist(), place),
+            "torch": torch.get_rng_state().tolist(),
+        }
 
 
 class Fragile(Scorer):

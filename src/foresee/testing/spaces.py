@@ -142,6 +142,21 @@ class SpaceSuite:
         outside = {str(one) for one in self.drawn(self.samples)} - set(texts)
         assert not outside, f"sampled but not listed: {sorted(outside)[:3]}"
 
+    def test_choices_are_all_that_is_decided(self) -> None:
+        """A space of independent choices: any picks are an architecture, and any architecture is its picks."""
+        space = self.space()
+        if not space.choices:
+            return
+        rng = stream(self.seed, "picks")
+        for one in self.drawn(self.samples):
+            picks = space.picks(one)
+            assert len(picks) == len(space.choices), f"{one}: {len(picks)} picks for {len(space.choices)} choices"
+            again = space.assemble([0 if pick is None else pick for pick in picks])
+            assert again == one, f"the picks of {one} are those of {again}"
+            drawn = [rng.randrange(len(choice.options)) for choice in space.choices]
+            other = space.assemble(drawn)
+            assert space.parse(str(other)) == other, f"picks {drawn} gave {other}, which is not in the space"
+
     # -- one architecture ---------------------------------------------------------------------------------------------
     def test_identity(self) -> None:
         """The identity is a text that depends on the function only."""

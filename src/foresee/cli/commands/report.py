@@ -43,6 +43,7 @@ def report(
     from foresee.report import compare
     from foresee.report.folders import folder_of, kind_at, own_files, page_of
     from foresee.runs import read, write_whole
+    from foresee.searchers.run import Run, write_front
 
     if len({str(run) for run in runs}) < len(runs):
         raise InputError("the same run is named twice")
@@ -59,6 +60,9 @@ def report(
     for target in pages:
         if target.exists() and any(path.exists() and target.samefile(path) for path in kept):
             raise InputError(f"{target}: would overwrite the run itself; name another file")
+    for run in alone:
+        if kinds[run] == "run":
+            write_front(Run.open(run, space=space))
     for target, text in pages.items():
         write_whole(target, text)
         out.print(escape(str(target)), soft_wrap=True, highlight=False)

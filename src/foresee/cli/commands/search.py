@@ -218,6 +218,17 @@ def _report(run: Any) -> Path:
     return write(run.folder, run.record, run.made_space)
 
 
+def _front(run: Any) -> list[tuple[str, str]]:
+    """How many no other beats, where they are, and the one at the knee."""
+    knee, sought = run.record.knee, run.record.objectives
+    many, where = len(run.record.front), escape(str(run.folder / "front.json"))
+    rows = [("front", f"{many} that no other beats, all in {where}")]
+    if knee is not None:
+        values = ", ".join(f"{escape(one.name)} {knee.objectives[one.name]:.6g}" for one in sought)
+        rows.append(("its knee", f"{escape(knee.architecture)} ({values})"))
+    return rows
+
+
 def _finals(run: Any) -> list[tuple[str, str]]:
     """What the finals say, a line for each sentence; why there are none, where they were asked for."""
     from foresee.report.finals import in_words, why_none
@@ -255,7 +266,7 @@ def _wrap_up(run: Any, *, stopped: bool) -> None:
         ("params", f"{format_quantity(best.counts['params'])} ({best.counts['params']:,})"),
         ("MACs", f"{format_quantity(best.counts['macs'])} ({best.counts['macs']:,})"),
         *([("latency", format_cost("latency", best.counts["latency"]))] if "latency" in best.counts else []),
-        *([("front", f"{len(run.record.front)} that no other beats")] if len(objectives) > 1 else []),
+        *(_front(run) if len(objectives) > 1 else []),
         ("looked at", f"{scored} scored" + (f", {failed} failed" if failed else "") + _acceptance(run)),
         *_finals(run),
         ("report", escape(str(report))),

@@ -14,6 +14,7 @@ from foresee.spaces.autoformer.network import Form, Network, grid
 from foresee.spaces.autoformer.one_shot import AutoFormerOneShot
 from foresee.spaces.base import Graph, Space, spaces
 from foresee.spaces.counting import Counts
+from foresee.spaces.one_shot import Choice
 from foresee.task import Task
 
 IMAGENET = Task((3, 224, 224), 1000)
@@ -184,6 +185,29 @@ class AutoFormer(Space[Architecture]):
     def named(self) -> Mapping[str, Architecture]:
         """Published architectures, where the space offers their width. `AutoFormer_T` has ratios the space does not."""
         return {name: one for name, one in self._named.items() if one.embed in self.options["embed"]}
+
+    # -- choices ------------------------------------------------------------------------------------------------------
+    @property
+    def choices(self) -> tuple[Choice, ...]:
+        """Width and depth, and the ratio and heads of each layer up to the greatest depth."""
+        layers = [f"{layer}.{key}" for layer in range(int(max(self.depth))) for key in ("mlp", "heads")]
+        names = ["embed", "depth", *layers]
+        return tuple(Choice(name, tuple(map(str, self.options[name.rpartition(".")[2]]))) for name in names)
+
+    def assemble(self, picks: Sequence[int]) -> Architecture:
+        """The network of these sizes; layers beyond the depth are left out."""
+        embed, depth, *layers = picks
+        pairs = list(zip(layers[::2], layers[1::2], strict=True))[: int(self.depth[depth])]
+        mlp, heads = [self.mlp[ratio] for ratio, _ in pairs], [int(self.heads[many]) for _, many in pairs]
+        return Architecture(int(self.embed[embed]), tuple(mlp), tuple(heads))
+
+    def picks(self, architecture: Architecture) -> tuple[int | None, ...]:
+        """The places of its sizes; None for layers beyond its depth."""
+        layers: list[int | None] = []
+        for ratio, many in zip(architecture.mlp, architecture.heads, strict=True):
+            layers += [self.mlp.index(ratio), self.heads.index(many)]
+        beyond = [None] * (2 * (int(max(self.depth)) - architecture.depth))
+        return self.embed.index(architecture.embed), self.depth.index(architecture.depth), *layers, *beyond
 
     # -- one architecture ---------------------------------------------------------------------------------------------
     def build(self, architecture: Architecture, task: Task) -> Network:

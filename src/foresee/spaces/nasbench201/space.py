@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import random
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from foresee.checks import whole
@@ -18,6 +18,7 @@ from foresee.spaces.nasbench201.counts import formulas
 from foresee.spaces.nasbench201.identity import function_identity, published_identity
 from foresee.spaces.nasbench201.network import VARIANTS, Network, build
 from foresee.spaces.nasbench201.one_shot import NASBench201OneShot
+from foresee.spaces.one_shot import Choice
 from foresee.task import Task
 
 IDENTITIES = ("benchmark", "skip", "function")
@@ -87,6 +88,20 @@ class NASBench201(Space[Architecture]):
     def named(self) -> Mapping[str, Architecture]:
         """`ResNet`: a residual block. `NATS_SSS`: the cell of the size space of NATS-Bench."""
         return NAMED
+
+    # -- choices --------------------------------------------------------------------------------------------------------
+    @property
+    def choices(self) -> tuple[Choice, ...]:
+        """The operation of each edge: `3.1` is the edge from node 1 to node 3."""
+        return tuple(Choice(f"{target}.{source}", OPS) for source, target in EDGES)
+
+    def assemble(self, picks: Sequence[int]) -> Architecture:
+        """The cell of these operations."""
+        return Architecture(tuple(OPS[pick] for pick in picks))
+
+    def picks(self, architecture: Architecture) -> tuple[int, ...]:
+        """The places of its operations."""
+        return tuple(map(OPS.index, architecture.ops))
 
     # -- one architecture ---------------------------------------------------------------------------------------------
     def canonical(self, architecture: Architecture) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from foresee.checks import whole
@@ -15,6 +15,7 @@ from foresee.spaces.nats_size import counts
 from foresee.spaces.nats_size.architecture import LAYERS, Architecture, blocks
 from foresee.spaces.nats_size.network import Network
 from foresee.spaces.nats_size.one_shot import NATSSizeOneShot
+from foresee.spaces.one_shot import Choice
 from foresee.task import Task
 
 CANDIDATES = 8
@@ -83,6 +84,20 @@ class NATSSize(Space[Architecture]):
     def enumerate(self) -> Iterator[Architecture]:
         """All of them, the last block changing fastest, which is the benchmark's own order."""
         return map(Architecture, itertools.product(self.widths, repeat=LAYERS))
+
+    # -- choices --------------------------------------------------------------------------------------------------------
+    @property
+    def choices(self) -> tuple[Choice, ...]:
+        """The width of each block."""
+        return tuple(Choice(f"c{number}", tuple(map(str, self.widths))) for number in range(1, LAYERS + 1))
+
+    def assemble(self, picks: Sequence[int]) -> Architecture:
+        """The network of these widths."""
+        return Architecture(tuple(self.widths[pick] for pick in picks))
+
+    def picks(self, architecture: Architecture) -> tuple[int, ...]:
+        """The places of its widths."""
+        return tuple(map(self.widths.index, architecture.channels))
 
     # -- one architecture ---------------------------------------------------------------------------------------------
     def build(self, architecture: Architecture, task: Task) -> Network:

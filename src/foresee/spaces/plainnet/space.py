@@ -79,6 +79,7 @@ class PlainNet(Space[Architecture]):
     #: whether the last convolution can change
     last_changes: ClassVar[bool]
     _named: ClassVar[Mapping[str, str]]
+    start: Architecture
 
     @abstractmethod
     def __init__(self) -> None:

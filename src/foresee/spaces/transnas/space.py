@@ -13,7 +13,7 @@ from __future__ import annotations
 import itertools
 import random
 from abc import abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import Any, TypeVar
 
@@ -25,6 +25,7 @@ from foresee.spaces import counting
 from foresee.spaces.base import Graph, Space, spaces
 from foresee.spaces.counting import Counts, Size
 from foresee.spaces.four_nodes import EDGES, loose_edges
+from foresee.spaces.one_shot import Choice
 from foresee.spaces.transnas import heads, network
 from foresee.spaces.transnas.network import Network, Place
 from foresee.spaces.transnas.one_shot import TransNASOneShot
@@ -131,6 +132,20 @@ class TransNASMicro(TransNAS[MicroArchitecture]):
     def enumerate(self) -> Iterator[MicroArchitecture]:
         """All cells in the order of their digits."""
         return map(MicroArchitecture, itertools.product(OPS, repeat=len(EDGES)))
+
+    # -- choices --------------------------------------------------------------------------------------------------------
+    @property
+    def choices(self) -> tuple[Choice, ...]:
+        """The operation of each edge: `3.1` is the edge from node 1 to node 3."""
+        return tuple(Choice(f"{target}.{source}", OPS) for source, target in EDGES)
+
+    def assemble(self, picks: Sequence[int]) -> MicroArchitecture:
+        """The cell of these operations."""
+        return MicroArchitecture(tuple(OPS[pick] for pick in picks))
+
+    def picks(self, architecture: MicroArchitecture) -> tuple[int, ...]:
+        """The places of its operations."""
+        return tuple(map(OPS.index, architecture.ops))
 
     # -- one architecture ---------------------------------------------------------------------------------------------
     def canonical(self, architecture: MicroArchitecture) -> str:
