@@ -25,6 +25,7 @@ from typing import Any
 from foresee.runs.engines import get_ready
 from foresee.runs.events import Event
 from foresee.scoring import Cache, Scorer, ScoringSettings, scored
+from foresee.scoring.keys import Keys
 from foresee.searchers.pool import drawn
 from foresee.searchers.problem import Problem
 
@@ -43,17 +44,14 @@ PARTS: tuple[tuple[tuple[str, ...], int], ...] = (
 
 
 class Watch:
-    """Says how far a part is, remembers what is done, and ends the part when the time is over."""
+    """Says how far a part is, and ends it when the time is over."""
 
     def __init__(self, part: str, until: float) -> None:
         self.part, self.until, self.begun, self.said = part, until, time.monotonic(), 0.0
-        self.done: set[str] = set()
 
     def __call__(self, event: Event) -> None:
         """Take one event in."""
         now = time.monotonic()
-        if "architecture" in event.details:
-            self.done.add(event.details["architecture"])
         if now - self.said > 10 or event.kind == "finished":
             self.said = now
             print(f"{self.part}: {event.done}/{event.total} in {now - self.begun:.0f} s", flush=True)
@@ -106,25 +104,24 @@ def main() -> None:
     with shared_gpu(chosen.mps), Cache(chosen.cache or chosen.out.with_suffix(".scores.sqlite")) as cache:
         get_ready("foresee.scoring.ready")
         for names, channels in PARTS:
-            more = {"space_settings": {"channels": channels, "cells": chosen.cells}, "cache": cache, **alike}
-            more |= {
-                "batch_size": chosen.grasp_batch if names == ("m_grasp",) else 64,
-                "inputs": (3, 32, 32),
-                "outputs": 10,
-            }
-            watch = Watch(names[0], start + chosen.seconds)
-            known, over = texts, False
+            batch = chosen.grasp_batch if names == ("m_grasp",) else 64
+            how = ScoringSettings.of(proxies=names, batch_size=batch, inputs=(3, 32, 32), outputs=10, **alike)
+            space = {"channels": channels, "cells": chosen.cells}
+            watch, over = Watch(names[0], start + chosen.seconds), False
+            many = {"engine": "processes", "workers": chosen.workers, "cache": cache, "observers": [watch]}
             try:
-                scored(
-                    "nasbench201", texts, names, engine="processes", workers=chosen.workers, observers=[watch], **more
-                )
+                scored("nasbench201", texts, how, space_settings=space, **many)
             except KeyboardInterrupt:
-                known, over = [text for text in texts if text in watch.done], True
-            found = scored("nasbench201", known, names, **more) if known else {}  # from the cache
-            for name, matrix in found.items():
-                columns[name] = dict(zip(known, matrix.values[:, 0].tolist(), strict=True))
-                spent, missing = matrix.seconds.mean(), matrix.reasons.total()
-                print(f"{name:14} {len(known)} cells, {spent:.3f} s each, {missing} without a value", flush=True)
+                over = True
+            keys = Keys(Scorer("nasbench201", how, space_settings=space, formulas=True))
+            asked = {keys(text, name, chosen.seed): (text, name) for text in texts for name in names}
+            for key, score in cache.get(asked).items():
+                text, name = asked[key]
+                columns.setdefault(name, {})[text] = float("nan") if score.value is None else score.value
+            for name in names:
+                values = list(columns.get(name, {}).values())
+                missing = sum(value != value for value in values)
+                print(f"{name:14} {len(values)} cells, {missing} of them without a value", flush=True)
             write(chosen.out, texts, columns)
             if over:
                 raise SystemExit(f"the time is over in {names[0]}: start again to go on")
