@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 from scipy.stats import spearmanr
 
 from foresee.errors import InputError, MissingExtraError, UnknownNameError
-from foresee.papers.bound import Bounds, Choice, choose
+from foresee.papers.bound import Choice, choose
 from foresee.searchers.bayes import CANDIDATES
+from foresee.searchers.unified import Bounds
 
 positive = st.floats(1e-3, 1e3)
 

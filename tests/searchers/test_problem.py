@@ -124,9 +124,9 @@ def test_scores_are_kept_in_a_cache_and_taken_from_it(tmp_path):
     cells = [scorer().space.parse(text) for text in CELLS]
     asked = []
 
-    def counting(texts, names, seed):
+    def counting(texts, names, seed, space_settings):
         asked.append(list(texts))
-        return scorer()(Job(tuple(texts), tuple(names), seed))
+        return scorer()(Job(tuple(texts), tuple(names), seed, tuple(space_settings.items())))
 
     with Cache(tmp_path / "scores.sqlite") as cache:
         first = Problem(scorer(), cache=cache, gather=counting).scores([*cells, cells[0]], ["grad_norm"])

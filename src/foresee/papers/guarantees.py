@@ -8,11 +8,12 @@ import numpy as np
 
 from foresee.errors import InputError, MissingExtraError, UnknownNameError
 from foresee.papers.asked import Asked, Coefficient, Measured
-from foresee.papers.bound import Bounds, Choice, choose
+from foresee.papers.bound import Choice, choose
 from foresee.papers.cells import Cell, Unavailable, missing
 from foresee.papers.samples import Floats, Sample
 from foresee.papers.workshop import Workshop
 from foresee.proxies.kernels.hnas import SCENARIOS
+from foresee.searchers.unified import Bounds
 from foresee.statistics import known_pairs, spearman
 
 #: the metrics as Tables 7.1 to 7.11 have them: zero-cost-nas' forms, and the kernel's trace

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 from foresee.runs.engines import Engine
 from foresee.scoring.scorer import Job, Scored
@@ -33,9 +34,11 @@ class Desk:
         self._ready: deque[Answer] = deque()
         self._jobs = 0
 
-    def submit(self, ticket: int, text: str, proxies: Iterable[str], seed: int) -> None:
-        """Hand in one architecture."""
-        self._waiting.append((ticket, Job((text,), tuple(proxies), seed)))
+    def submit(
+        self, ticket: int, text: str, proxies: Iterable[str], seed: int, space_settings: Mapping[str, Any] | None = None
+    ) -> None:
+        """Hand in one architecture; `space_settings` are those that differ from the scorer's own."""
+        self._waiting.append((ticket, Job((text,), tuple(proxies), seed, tuple((space_settings or {}).items()))))
         if self._together == 1:
             self._send()
 
@@ -55,13 +58,19 @@ class Desk:
                     self._give((ticket,), replace(job, texts=(text,)))
         return self._ready.popleft()
 
-    def gather(self, texts: Iterable[str], proxies: Iterable[str], seed: int) -> list[Scored]:
+    def gather(
+        self,
+        texts: Iterable[str],
+        proxies: Iterable[str],
+        seed: int,
+        space_settings: Mapping[str, Any] | None = None,
+    ) -> list[Scored]:
         """Score some architectures now, in their order; answers of others that come meanwhile are kept for `wait`."""
         names = tuple(proxies)
         tickets = []
         for number, text in enumerate(texts):
             tickets.append(-1 - number)  # below all tickets that others hand in
-            self.submit(tickets[-1], text, names, seed)
+            self.submit(tickets[-1], text, names, seed, space_settings)
         found: dict[int, Scored] = {}
         others: list[Answer] = []
         while len(found) < len(tickets):
@@ -75,9 +84,9 @@ class Desk:
 
     def _send(self) -> None:
         """Give what is waiting to the engine: alike ones together, no worker left idle for the sake of a larger job."""
-        alike: dict[tuple[tuple[str, ...], int], list[tuple[int, Job]]] = {}
+        alike: dict[str, list[tuple[int, Job]]] = {}
         for ticket, job in self._waiting:
-            alike.setdefault((job.proxies, job.seed), []).append((ticket, job))
+            alike.setdefault(repr(replace(job, texts=())), []).append((ticket, job))
         self._waiting.clear()
         for group in alike.values():
             size = max(1, min(self._together, -(-len(group) // self._engine.workers)))

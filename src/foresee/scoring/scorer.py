@@ -39,11 +39,15 @@ KEPT_BATCHES = 16
 
 @dataclass(frozen=True)
 class Job:
-    """Architectures to score together: by which proxies (full names), under which seed."""
+    """Architectures to score together: by which proxies (full names), under which seed.
+
+    `space_settings` are (name, value) pairs that differ from the scorer's own: networks of another width, for instance.
+    """
 
     texts: tuple[str, ...]
     proxies: tuple[str, ...]
     seed: int
+    space_settings: tuple[tuple[str, Any], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -87,10 +91,11 @@ class Scorer:
         self._space, self._space_settings, self._data = space, dict(space_settings or {}), data
         self._batches: dict[tuple[int, int, int], list[Batch]] = {}
         self._proxies: dict[str, Proxy] = {}
+        self._others: dict[str, Scorer] = {}
 
     def __getstate__(self) -> dict[str, Any]:
         kept = {key: self.__dict__[key] for key in ("settings", "formulas", "_space", "_space_settings", "_data")}
-        return {**kept, "_batches": {}, "_proxies": {}}
+        return {**kept, "_batches": {}, "_proxies": {}, "_others": {}}
 
     def check(self) -> None:
         """Names, settings, device, space and data, before anything is begun."""
@@ -145,6 +150,21 @@ class Scorer:
             self._batches[key] = self.data.batches(key[1], key[2], seed=seed)
         return self._batches[key]
 
+    def other(self, space_settings: Mapping[str, Any]) -> Scorer:
+        """The scorer of the same space with other settings of it, made once; without any, this one."""
+        if not space_settings:
+            return self
+        key = repr(sorted(space_settings.items()))
+        if key not in self._others:
+            given, name, own = self._space, self._space, self._space_settings
+            if isinstance(given, Space):
+                name, own = given.reference, given.settings()
+            changed = {**own, **space_settings}
+            made = type(self)(name, self.settings, space_settings=changed, data=self.data, formulas=self.formulas)
+            made.space  # noqa: B018 - a setting that does not exist is said now
+            self._others[key] = made
+        return self._others[key]
+
     def candidate(self, text: str, seed: int | None = None, **details: Any) -> Candidate:
         """The candidate with this text, able to build its network with the weights it is scored with."""
         weights = derive(self.settings.seed if seed is None else seed, "weights")
@@ -153,7 +173,8 @@ class Scorer:
     # -- scoring ------------------------------------------------------------------------------------------------------
     def __call__(self, job: Job) -> list[Scored]:
         """The scores of every architecture of a job, in its order. What goes wrong with one does not touch the others."""
-        return [self._one(text, job.proxies, job.seed) for text in job.texts]
+        scorer = self.other(dict(job.space_settings))
+        return [scorer._one(text, job.proxies, job.seed) for text in job.texts]
 
     def of_network(
         self,

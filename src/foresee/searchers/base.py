@@ -117,6 +117,10 @@ class Searcher(ABC):
         """How many steps are to be done before this candidate is asked for; never fewer than for the one before."""
         return 0
 
+    def step_place(self, number: int) -> tuple[str, int, int]:
+        """Where a step is shown: under which name, the how-manyth of how many. One whose steps are of two kinds says so."""
+        return self.step_name, number + 1, self.steps_before(self.problem.evaluations - 1)
+
     def step(self, number: int) -> Mapping[str, Any]:
         """Do one step and return what it gave: plain values. Its random numbers come from (run seed, "step", number)."""
         raise NotImplementedError(f"searcher {self.name} has no steps")

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,6 +27,8 @@ from foresee.extras import need
 METHODS = ("bayes", "random")
 #: trials, a quarter of them before there is a model: as many as the released code of HNAS spends
 TRIALS = 20
+#: "ei", the logarithm of the gain that is expected over the best value so far; "ucb", the mean and so many deviations
+ACQUISITIONS, DEVIATIONS = ("ei", "ucb"), 2.576
 #: points that a trial may be one of
 CANDIDATES = 2048
 
@@ -94,27 +96,61 @@ def spread(bounds: Any, many: int, seed: int) -> Tensor:
     return box[0] + (box[1] - box[0]) * sobol.draw(many, dtype=torch.float64)
 
 
-def most_promising(points: Tensor, values: list[float], candidates: Tensor) -> int:
+def most_promising(points: Tensor, values: Sequence[float], candidates: Tensor) -> int:
     """The place of the candidate from which a Gaussian process expects to gain most over the best value so far.
 
     `points` are (tried, numbers) with as many `values`, `candidates` (many, numbers). Before two values exist nothing can be
     modelled, and the first candidate is as good as any.
     """
+    model = surrogate(points, values)
+    return 0 if model is None else int(model.gain(candidates).argmax())
+
+
+def surrogate(points: Tensor, values: Sequence[float], bounds: Tensor | None = None) -> Surrogate | None:
+    """A Gaussian process fitted to `points` (tried, numbers) and their `values`, those that exist; None before there are two.
+
+    Lengths are measured by the `bounds` (2, numbers) of the points; by default by how far those lie apart that were tried.
+    The fit may draw from torch's global random numbers: whoever needs it to be the same each time seeds these.
+    """
     botorch, gpytorch = need("botorch"), need("gpytorch")
     seen = torch.tensor(values, dtype=torch.float64)
     known = seen.isfinite()
     if known.sum() < 2:
-        return 0
+        return None
     points, seen = points[known], seen[known, None]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of a fit that is tried again
         model = botorch.models.SingleTaskGP(
             points,
             seen,
-            input_transform=botorch.models.transforms.Normalize(points.shape[1]),
+            input_transform=botorch.models.transforms.Normalize(points.shape[1], bounds=bounds),
             outcome_transform=botorch.models.transforms.Standardize(1),
         )
         botorch.fit_gpytorch_mll(gpytorch.mlls.ExactMarginalLogLikelihood(model.likelihood, model))
-        gain = botorch.acquisition.LogExpectedImprovement(model, best_f=seen.max())
+    return Surrogate(model, float(seen.max()))
+
+
+class Surrogate:
+    """What a Gaussian process thinks of points that were not tried."""
+
+    def __init__(self, model: Any, best: float) -> None:
+        self._model, self._best = model, best
+
+    def predict(self, points: Tensor) -> tuple[Tensor, Tensor]:
+        """The mean and the standard deviation of the function at points, (many, numbers): (many,) each."""
         with torch.no_grad():
-            return int(gain(candidates[:, None]).argmax())
+            found = self._model.posterior(points)
+            return found.mean[:, 0], found.variance[:, 0].sqrt()
+
+    def gain(self, points: Tensor, acquisition: str = "ei") -> Tensor:
+        """How much is to be gained by trying each of the points, (many,), by one of `ACQUISITIONS`."""
+        if acquisition not in ACQUISITIONS:
+            raise UnknownNameError("acquisition", acquisition, ACQUISITIONS)
+        if acquisition == "ucb":
+            mean, deviation = self.predict(points)
+            return mean + DEVIATIONS * deviation
+        ways = need("botorch.acquisition")
+        with warnings.catch_warnings(), torch.no_grad():
+            warnings.simplefilter("ignore")
+            found: Tensor = ways.LogExpectedImprovement(self._model, best_f=self._best)(points[:, None])
+        return found

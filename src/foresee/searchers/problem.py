@@ -11,7 +11,6 @@ import math
 import random
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any
 
 import torch
@@ -125,10 +124,11 @@ class Problem:
     clock: Clock = field(default_factory=Clock)
     memory_batch: int = 1
     measure: Measured | None = None
-    gather: Callable[[Sequence[str], Sequence[str], int], Sequence[Scored]] | None = None
+    gather: Callable[[Sequence[str], Sequence[str], int, Mapping[str, Any]], Sequence[Scored]] | None = None
     cache: Cache | None = None
     _costs: dict[str, Costs] = field(default_factory=dict, init=False, repr=False)
     _known: dict[str, dict[str, float]] = field(default_factory=dict, init=False, repr=False)
+    _keys: dict[Scorer, Keys] = field(default_factory=dict, init=False, repr=False)
 
     def __post_init__(self) -> None:
         if not self.objectives:
@@ -179,33 +179,44 @@ class Problem:
         self._known[text] = dict(costs)
 
     def scores(
-        self, architectures: Sequence[Any], proxies: Sequence[str] | None = None, seed: int | None = None
+        self,
+        architectures: Sequence[Any],
+        proxies: Sequence[str] | None = None,
+        seed: int | None = None,
+        space_settings: Mapping[str, Any] | None = None,
     ) -> list[dict[str, Score]]:
-        """The scores of architectures by any proxies (by default those of the run); a failure is a score with its reason."""
+        """The scores of architectures by any proxies (by default those of the run); a failure is a score with its reason.
+
+        `space_settings` are settings of the space that differ from the run's: narrower networks, for instance.
+        """
         names = tuple(self.scorer.proxy(name).full_name for name in proxies or self.scorer.settings.proxies)
         chosen, texts = self.seed if seed is None else seed, [str(one) for one in architectures]
-        known = self._cached(texts, names, chosen)
+        changed = dict(space_settings or {})
+        key = self._key_maker(self.scorer.other(changed))
+        known = self._cached(texts, names, chosen, key)
         missing = list(dict.fromkeys(text for text in texts if len(known.get(text, {})) < len(names)))
-        found = (self.gather or self._here)(missing, names, chosen) if missing else ()
+        found = (self.gather or self._here)(missing, names, chosen, changed) if missing else ()
         for text, one in zip(missing, found, strict=True):
             known[text] = self.complete(one, names, chosen)
             if self.cache is not None:
-                self.cache.put(text, {self._keys(text, name, chosen): score for name, score in known[text].items()})
+                self.cache.put(text, {key(text, name, chosen): score for name, score in known[text].items()})
         return [{name: known[text][name] for name in names} for text in texts]
 
-    def _cached(self, texts: Sequence[str], names: Sequence[str], seed: int) -> dict[str, dict[str, Score]]:
+    def _cached(self, texts: Sequence[str], names: Sequence[str], seed: int, key: Keys) -> dict[str, dict[str, Score]]:
         """What the cache knows, by text and proxy."""
         found: dict[str, dict[str, Score]] = {}
         if self.cache is not None:
-            asked = {self._keys(text, name, seed): (text, name) for text in texts for name in names}
-            for key, score in self.cache.get(asked).items():
-                text, name = asked[key]
+            asked = {key(text, name, seed): (text, name) for text in texts for name in names}
+            for found_key, score in self.cache.get(asked).items():
+                text, name = asked[found_key]
                 found.setdefault(text, {})[name] = score
         return found
 
-    @cached_property
-    def _keys(self) -> Keys:
-        return Keys(self.scorer)
+    def _key_maker(self, scorer: Scorer) -> Keys:
+        """Under which keys the scores of a scorer are kept."""
+        if scorer not in self._keys:
+            self._keys[scorer] = Keys(scorer)
+        return self._keys[scorer]
 
     def complete(self, scored: Scored, names: Sequence[str], seed: int) -> dict[str, Score]:
         """Scores by name; where there are none, the reason by every proxy."""
@@ -214,8 +225,10 @@ class Problem:
         ways = {name: self.scorer.proxy(name).direction for name in names}
         return {name: Score(name, None, "failed", scored.error, way, seed=seed) for name, way in ways.items()}
 
-    def _here(self, texts: Sequence[str], names: Sequence[str], seed: int) -> Sequence[Scored]:
-        return self.scorer(Job(tuple(texts), tuple(names), seed))
+    def _here(
+        self, texts: Sequence[str], names: Sequence[str], seed: int, space_settings: Mapping[str, Any]
+    ) -> Sequence[Scored]:
+        return self.scorer(Job(tuple(texts), tuple(names), seed, tuple(space_settings.items())))
 
     def scores_of(
         self,

@@ -122,21 +122,20 @@ class Session:
 
     # -- steps --------------------------------------------------------------------------------------------------------
     def _step_up_to(self, due: int) -> None:
-        last = self.searcher.steps_before(self.problem.evaluations - 1)
         while self.steps < due:
             number, replayed = self.steps, self.steps in self.outcomes
+            name, place, last = self.searcher.step_place(number)
             if not replayed:
                 self._begin()
                 start = time.perf_counter()
                 # as it will be read from the store, so that this session sees what a later one would
                 outcome = unpack(pack(self.searcher.step(number), f"outcome of step {number}"))
                 seconds = time.perf_counter() - start
-                self.store.add_step(number, kind=self.searcher.step_name, outcome=outcome, seconds=seconds)
+                self.store.add_step(number, kind=name, outcome=outcome, seconds=seconds)
                 self.outcomes[number] = outcome
             self.searcher.advance(number, self.outcomes[number])
             self.steps += 1
-            name = self.searcher.step_name
-            self.announce(self.event("step", step=self.steps, steps=last, name=name, replayed=replayed))
+            self.announce(self.event("step", step=place, steps=last, name=name, replayed=replayed))
 
     # -- candidates ---------------------------------------------------------------------------------------------------
     def _ask(self, room: int) -> bool:
