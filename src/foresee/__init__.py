@@ -27,6 +27,7 @@ _HOMES = {
     "Space": "foresee.spaces.base",
     "Task": "foresee.task",
     "build": "foresee.spaces.candidate",
+    "compare": "foresee.report.contest",
     "proxy": "foresee.proxies.base",
     "rank": "foresee.scoring",
     "score": "foresee.scoring",
@@ -69,6 +70,7 @@ if TYPE_CHECKING:
     from foresee.batch import Batch
     from foresee.errors import ForeseeError
     from foresee.proxies.base import Score, proxy
+    from foresee.report.contest import compare
     from foresee.report.searched import search
     from foresee.scoring import Ranking, rank, score, scores
     from foresee.searchers.run import Run
@@ -89,6 +91,7 @@ __all__ = [
     "benchmarks",
     "budgets",
     "build",
+    "compare",
     "data",
     "papers",
     "probes",

@@ -40,7 +40,7 @@ FEW = 8
 #: names of counts for people
 COUNT_NAMES = {"params": "params", "macs": "MACs"}
 
-Kind = Literal["dots", "line", "ring", "bars", "straight"]
+Kind = Literal["dots", "line", "ring", "bars", "straight", "band"]
 
 #: the largest number that is drawn as itself
 DRAWN = 1e150
@@ -48,7 +48,7 @@ DRAWN = 1e150
 
 @dataclass(frozen=True)
 class Layer:
-    """Dots, a stepped or a straight line, rings, or upright bars from `y` to `to`, in the colour of a role.
+    """Dots, a stepped or a straight line, rings, upright bars or a stepped band from `y` to `to`, in the colour of a role.
 
     `ids` name the candidates. Numbers beyond `DRAWN` are drawn there: an axis has a length, which must be a number too.
     """
@@ -265,6 +265,9 @@ def _draw(axes: Axes, layer: Layer, colours: Mapping[str, str], number: int) -> 
         return
     if layer.kind == "bars":
         axes.vlines(layer.x, layer.y, layer.to, color=colour, linewidth=1.4, label=label, zorder=1.5, alpha=0.45)
+        return
+    if layer.kind == "band":
+        axes.fill_between(layer.x, layer.y, layer.to, step="post", color=colour, linewidth=0, zorder=1.5, alpha=0.16)
         return
     size, alpha = _dot_look(layer)
     (dots,) = axes.plot(layer.x, layer.y, "o", color=colour, label=label, zorder=2 + alpha, ms=size, mew=0, alpha=alpha)
