@@ -94,7 +94,9 @@ class ContestInfo:
             return f"It is surely ahead: the interval of {rivals[0].standing.label}, the next, lies above its own."
         if len(near) == 1:
             return f"The interval of {near[0]} overlaps with its own: it is not surely behind."
-        return f"The intervals of {', '.join(near[:-1])} and {near[-1]} overlap with its own: they are not surely behind."
+        return (
+            f"The intervals of {', '.join(near[:-1])} and {near[-1]} overlap with its own: they are not surely behind."
+        )
 
 
 def tell(contest: Contest) -> ContestInfo:
