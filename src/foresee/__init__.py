@@ -28,6 +28,7 @@ _HOMES = {
     "Task": "foresee.task",
     "build": "foresee.spaces.candidate",
     "compare": "foresee.report.contest",
+    "preset": "foresee.searchers.presets",
     "proxy": "foresee.proxies.base",
     "rank": "foresee.scoring",
     "score": "foresee.scoring",
@@ -73,6 +74,7 @@ if TYPE_CHECKING:
     from foresee.report.contest import compare
     from foresee.report.searched import search
     from foresee.scoring import Ranking, rank, score, scores
+    from foresee.searchers.presets import preset
     from foresee.searchers.run import Run
     from foresee.spaces.base import Space
     from foresee.spaces.candidate import Candidate, build
@@ -94,6 +96,7 @@ __all__ = [
     "compare",
     "data",
     "papers",
+    "preset",
     "probes",
     "proxies",
     "proxy",
