@@ -147,9 +147,9 @@ def presets(
         table.add_column("here → published", no_wrap=True)
         table.add_column("what")
         for one in found:
-            counts = "\n".join(f"{key} {_text(ours)} → {_text(theirs)}" for key, ours, theirs in one.counts)
-            words = f"{escape(one.summary)} [dim]({escape(one.paper)}, {escape(one.section)})[/dim]"
-            table.add_row(one.name, escape(counts), words)
+            lines = "\n".join(f"{key} {_text(ours)} → {_text(theirs)}" for key, ours, theirs in one.counts)
+            where = f"[dim]{escape(one.paper)}, {escape(one.section)}[/dim]"
+            table.add_row(one.name, escape(lines), f"{escape(one.summary)}\n{where}")
         out.print(table)
 
 
