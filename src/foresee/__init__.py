@@ -27,6 +27,8 @@ _HOMES = {
     "Space": "foresee.spaces.base",
     "Task": "foresee.task",
     "build": "foresee.spaces.candidate",
+    "compare": "foresee.report.contest",
+    "preset": "foresee.searchers.presets",
     "proxy": "foresee.proxies.base",
     "rank": "foresee.scoring",
     "score": "foresee.scoring",
@@ -69,8 +71,10 @@ if TYPE_CHECKING:
     from foresee.batch import Batch
     from foresee.errors import ForeseeError
     from foresee.proxies.base import Score, proxy
+    from foresee.report.contest import compare
     from foresee.report.searched import search
     from foresee.scoring import Ranking, rank, score, scores
+    from foresee.searchers.presets import preset
     from foresee.searchers.run import Run
     from foresee.spaces.base import Space
     from foresee.spaces.candidate import Candidate, build
@@ -89,8 +93,10 @@ __all__ = [
     "benchmarks",
     "budgets",
     "build",
+    "compare",
     "data",
     "papers",
+    "preset",
     "probes",
     "proxies",
     "proxy",

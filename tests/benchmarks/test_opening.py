@@ -10,7 +10,7 @@ import pytest
 from tests.benchmarks.small import small_table
 
 from foresee.benchmarks import bench, calibrate_table, open_bench, open_calibration
-from foresee.benchmarks import opening as opening_room
+from foresee.benchmarks import reading as reading_room
 from foresee.errors import RunError
 from foresee.report import bench as bench_page
 from foresee.report import calibrate as calibration_page
@@ -130,7 +130,7 @@ def test_scores_of_another_bench(copied, change):
 
 
 def test_a_file_without_end_is_not_read(copied, monkeypatch):
-    monkeypatch.setattr(opening_room, "MOST_BYTES", 100)
+    monkeypatch.setattr(reading_room, "MOST_BYTES", 100)
     with pytest.raises(RunError, match="larger than"):
         open_calibration(copied / "calibration")
     (copied / "calibration" / "calibration.json").unlink()

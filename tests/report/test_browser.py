@@ -9,10 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.benchmarks.contest.made_up import made_up_contest
 from tests.report.made_up_bench import LONG, made_up_bench, made_up_calibration
 from tests.report.made_up_own import made_up_own
 
-from foresee.report import bench, calibrate, compare, render
+from foresee.report import bench, calibrate, compare, contest, render
 from foresee.runs.record import Record
 
 BROWSER = next(
@@ -103,6 +104,8 @@ def pages(
         "hostile bench": bench.render(made_up_bench(40, 2, ("meco", hostile), hostile)),
         "calibration": calibrate.render(made_up_calibration()),
         "hostile calibration": calibrate.render(made_up_calibration(hostile)),
+        "contest": contest.render(made_up_contest()),
+        "hostile contest": contest.render(made_up_contest(text=hostile)),
     }
     folder = tmp_path_factory.mktemp("pages")
     for name, text in made.items():
@@ -120,7 +123,16 @@ def show(browser: Any, page: Path, *, width: int = 1280, scheme: str = "light") 
 
 SEARCHES = ["report", "interrupted", "nothing", "hostile", "compare"]
 SEARCHES += ["several", "cheapest", "hostile several", "compare several", "own", "hostile own", "compare own"]
-NAMES = [*SEARCHES, "bench", "small bench", "hostile bench", "calibration", "hostile calibration"]
+NAMES = [
+    *SEARCHES,
+    "bench",
+    "small bench",
+    "hostile bench",
+    "calibration",
+    "hostile calibration",
+    "contest",
+    "hostile contest",
+]
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -161,6 +173,7 @@ def test_the_sections_are_there_and_seen(browser: Any, pages: dict[str, Path]) -
     [
         ("bench", ["answer", "asked", "table", "scatter", "between", "failures", "again"], 6),
         ("calibration", ["answer", "asked", "next", "trust", "pictures", "again"], 4),
+        ("contest", ["answer", "asked", "curves", "table", "picks", "failures", "again"], 2),
     ],
 )
 def test_pages_of_tables_show_their_sections_and_pictures(
@@ -182,7 +195,9 @@ def test_pages_of_tables_show_their_sections_and_pictures(
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("name", ["interrupted", "compare", "several", "compare several", "bench", "calibration"])
+@pytest.mark.parametrize(
+    "name", ["interrupted", "compare", "several", "compare several", "bench", "calibration", "contest"]
+)
 def test_text_stands_out(browser: Any, pages: dict[str, Path], scheme: str, name: str) -> None:
     show(browser, pages[name], scheme=scheme)
     words = (
@@ -207,12 +222,14 @@ def test_the_reader_can_choose_light_or_dark(browser: Any, pages: dict[str, Path
     browser.execute_script("localStorage.clear()")
 
 
-@pytest.mark.parametrize("name", ["hostile", "compare", "hostile several", "hostile bench", "hostile calibration"])
+@pytest.mark.parametrize(
+    "name", ["hostile", "compare", "hostile several", "hostile bench", "hostile calibration", "hostile contest"]
+)
 def test_hostile_strings_are_seen_and_not_run(browser: Any, pages: dict[str, Path], name: str, hostile: str) -> None:
     show(browser, pages[name])
     assert browser.title != "pwned"
     assert browser.execute_script("return document.images.length") == 0
-    assert browser.execute_script("return document.scripts.length") == 2
+    assert browser.execute_script("return document.scripts.length") == (1 if name == "hostile contest" else 2)
     assert hostile in browser.execute_script("return document.body.textContent")
 
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from foresee.report.outcomes import outcome, problems, steps_in_words, working_time
+from foresee.report.outcomes import outcome, problems, steps_in_words
 from foresee.runs.record import CandidateRow, Record, ScoreRow, StepRow
 
 
@@ -49,23 +49,6 @@ def test_reasons_are_counted_once_for_each_candidate_and_cause() -> None:
 def test_only_the_first_candidates_of_a_reason_are_named() -> None:
     [problem] = problems([row(i, None, status="failed", reason="x") for i in range(9)])
     assert (problem.count, problem.ids) == (9, (0, 1, 2, 3, 4))
-
-
-def test_pauses_of_a_resumed_run_are_not_work() -> None:
-    rows = [
-        row(0, started=1000.0, finished=1002.0, seconds=2.0),
-        row(1, started=1000.0, finished=1004.0, seconds=2.0),
-        # asked before the run was stopped, scored a day later
-        row(2, started=1000.0, finished=90_000.0, seconds=3.0),
-        row(3, started=90_000.0, finished=90_002.0, seconds=2.0),
-        row(4, status="asked", started=90_000.0, finished=0.0),
-    ]
-    assert working_time(rows) == {0: 2.0, 1: 4.0, 2: 7.0, 3: 9.0}
-
-
-def test_workers_side_by_side_share_the_clock() -> None:
-    rows = [row(0, started=10.0, finished=15.0, seconds=5.0), row(1, started=10.0, finished=16.0, seconds=6.0)]
-    assert working_time(rows) == {0: 5.0, 1: 6.0}
 
 
 def stepped(times: list[float], *starts: float, kind: str = "rounds") -> Record:

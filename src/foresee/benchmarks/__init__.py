@@ -19,6 +19,8 @@ _HOMES = {
     "Cache": "foresee.scoring",
     "CalibratedTable": "foresee.benchmarks.calibration_table",
     "Calibration": "foresee.benchmarks.calibration",
+    "Contest": "foresee.benchmarks.contest",
+    "ContestSettings": "foresee.benchmarks.contest",
     "Correlations": "foresee.statistics",
     "Estimate": "foresee.statistics",
     "ScoreMatrix": "foresee.scoring",
@@ -27,10 +29,12 @@ _HOMES = {
     "bench": "foresee.benchmarks.benches",
     "calibrate": "foresee.benchmarks.calibration",
     "calibrate_table": "foresee.benchmarks.calibration_table",
+    "compare": "foresee.benchmarks.contest",
     "correlate": "foresee.statistics",
     "load": "foresee.benchmarks.formats",
     "open_bench": "foresee.benchmarks.opening",
     "open_calibration": "foresee.benchmarks.opening",
+    "open_contest": "foresee.benchmarks.contest.opening",
     "save": "foresee.benchmarks.formats",
     "scored": "foresee.scoring",
 }
@@ -39,6 +43,8 @@ if TYPE_CHECKING:
     from foresee.benchmarks.benches import Bench, BenchSettings, bench
     from foresee.benchmarks.calibration import Calibration, calibrate
     from foresee.benchmarks.calibration_table import CalibratedTable, calibrate_table
+    from foresee.benchmarks.contest import Contest, ContestSettings, compare
+    from foresee.benchmarks.contest.opening import open_contest
     from foresee.benchmarks.formats import load, save
     from foresee.benchmarks.opening import open_bench, open_calibration
     from foresee.benchmarks.table import Table, Target
@@ -52,6 +58,8 @@ __all__ = [
     "Cache",
     "CalibratedTable",
     "Calibration",
+    "Contest",
+    "ContestSettings",
     "Correlations",
     "Estimate",
     "ScoreMatrix",
@@ -60,10 +68,12 @@ __all__ = [
     "bench",
     "calibrate",
     "calibrate_table",
+    "compare",
     "correlate",
     "load",
     "open_bench",
     "open_calibration",
+    "open_contest",
     "save",
     "scored",
 ]

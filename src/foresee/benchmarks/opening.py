@@ -8,10 +8,8 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -23,14 +21,12 @@ from foresee.benchmarks.benches.settings import BenchSettings
 from foresee.benchmarks.calibration import Calibration, Skill
 from foresee.benchmarks.calibration_table import CALIBRATION, CalibratedTable
 from foresee.benchmarks.rank_model import Array
+from foresee.benchmarks.reading import direction_of, number, read_json, read_text, reading
 from foresee.benchmarks.table import UNKNOWN, Target
-from foresee.errors import RunError, said
 from foresee.scoring.many import ScoreMatrix
 from foresee.statistics import Estimate, correlate
 from foresee.task import Task
 
-#: a file larger than this is not read
-MOST_BYTES = 2**28
 #: what the settings of a calibration hold, with the types of it
 _ASKED: Mapping[str, type | tuple[type, ...]] = {
     **dict.fromkeys(("space", "table", "target", "foreseen", "untrained", "data"), str),
@@ -42,17 +38,17 @@ _ASKED: Mapping[str, type | tuple[type, ...]] = {
 def open_bench(folder: str | Path) -> Bench:
     """The bench in a folder."""
     where = Path(folder)
-    with _reading(where / RESULT):
-        plain = _json(where / RESULT)
+    with reading(where / RESULT):
+        plain = read_json(where / RESULT)
         settings = BenchSettings.from_json(plain["settings"])
         if "sample" not in plain["settings"]:  # all of the table
             settings = replace(settings, sample=None)
-        direction, told = _direction(plain["direction"]), plain["proxies"]
-    with _reading(where / SCORES):
+        direction, told = direction_of(plain["direction"]), plain["proxies"]
+    with reading(where / SCORES):
         texts, numbers = _scores(where / SCORES, settings, list(told))
         truth, seeds = numbers[:, 0], len(settings.seeds)
         columns = {name: numbers[:, 1 + seeds * place :][:, :seeds] for place, name in enumerate(told)}
-    with _reading(where / RESULT):
+    with reading(where / RESULT):
         matrices = {name: _matrix(name, one, columns[name]) for name, one in told.items()}
         merits = truth if direction == "higher" else -truth
         top = [k for k in settings.top if k < len(texts)]
@@ -66,13 +62,13 @@ def open_bench(folder: str | Path) -> Bench:
 def open_calibration(folder: str | Path) -> CalibratedTable:
     """The calibration in a folder."""
     where = Path(folder)
-    with _reading(where / CALIBRATION):
-        plain = _json(where / CALIBRATION)
+    with reading(where / CALIBRATION):
+        plain = read_json(where / CALIBRATION)
         trained, rows, asked = plain["trained"], _unordered(plain), dict(plain["settings"])
         wrong = [name for name, kind in _ASKED.items() if not isinstance(asked.get(name), kind)]
         if wrong or not trained or not rows:
             raise ValueError(f"no {wrong[0]}" if wrong else "no trained architectures, or none foreseen")
-        beside = [_number(row.get("untrained"), missing=-np.inf) for row in trained]
+        beside = [number(row.get("untrained"), missing=-np.inf) for row in trained]
         known = "untrained" in trained[0]  # it was not always kept
         model = Calibration(
             trained=np.arange(len(trained)),
@@ -89,7 +85,7 @@ def open_calibration(folder: str | Path) -> CalibratedTable:
             proxies=tuple(map(str, plain["proxies"])),
             constant=tuple(map(str, plain["constant"])),
             failed={str(name): int(one["n"]) for name, one in plain["failed"].items()},
-            direction=_direction(plain["direction"]),
+            direction=direction_of(plain["direction"]),
             seed=int(plain["seed"]),
             bootstrap=int(asked["bootstrap"]),
         )
@@ -119,32 +115,9 @@ def _unordered(plain: Mapping[str, Any]) -> list[Any]:
     return [row for _, row in sorted(zip(places, rows, strict=True), key=lambda pair: pair[0])]
 
 
-@contextmanager
-def _reading(path: Path) -> Iterator[None]:
-    """Whatever does not make sense is said of the file."""
-    try:
-        yield
-    except OSError as error:
-        raise RunError(f"{path}: {error.strerror or error}") from error
-    except RunError:
-        raise
-    except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError, csv.Error) as error:
-        raise RunError(f"{path}: not as foresee wrote it ({' '.join(said(error).split()):.300})") from error
-
-
-def _text(path: Path) -> str:
-    if path.stat().st_size > MOST_BYTES:
-        raise RunError(f"{path}: larger than {MOST_BYTES >> 20} MiB, which no bench and no calibration is")
-    return path.read_text(encoding="utf-8")
-
-
-def _json(path: Path) -> Any:
-    return json.loads(_text(path))
-
-
 def _scores(path: Path, settings: BenchSettings, names: Sequence[str]) -> tuple[list[str], Array]:
     """Texts, and for each the table's number and the values of every proxy under every seed; NaN where there is none."""
-    head, *rows = csv.reader(io.StringIO(_text(path), newline=""))
+    head, *rows = csv.reader(io.StringIO(read_text(path), newline=""))
     seeds = settings.seeds
     expected = [f"{name}#{seed}" if len(seeds) > 1 else name for name in names for seed in seeds]
     if head != ["architecture", settings.target, *expected] or not rows or not names:
@@ -158,9 +131,9 @@ def _scores(path: Path, settings: BenchSettings, names: Sequence[str]) -> tuple[
 def _matrix(name: str, told: Mapping[str, Any], values: Array) -> ScoreMatrix:
     """The scores of a proxy; of each single one only its value was kept, so the time is the mean and a status is a guess."""
     reasons = Counter({str(why): int(many) for why, many in told["reasons"].items()})
-    seconds = np.full(values.shape, _number(told["seconds"], missing=None))
+    seconds = np.full(values.shape, number(told["seconds"], missing=None))
     statuses = np.where(np.isnan(values), "failed", "ok")
-    return ScoreMatrix(name, _direction(told["direction"]), values, statuses, seconds, reasons)
+    return ScoreMatrix(name, direction_of(told["direction"]), values, statuses, seconds, reasons)
 
 
 def _skill(plain: Mapping[str, Any]) -> Skill:
@@ -172,24 +145,9 @@ def _skill(plain: Mapping[str, Any]) -> Skill:
 
 
 def _estimate(plain: Mapping[str, Any]) -> Estimate:
-    value, low, high = (_number(plain[name], missing=np.nan) for name in ("value", "low", "high"))
+    value, low, high = (number(plain[name], missing=np.nan) for name in ("value", "low", "high"))
     return Estimate(value, low, high, int(plain["n"]))
 
 
 def _column(rows: Sequence[Mapping[str, Any]], name: str, missing: float | None = None) -> Array:
-    return np.array([_number(row[name], missing) for row in rows], dtype=np.float64)
-
-
-def _number(value: Any, missing: float | None = None) -> float:
-    """A finite number; None stands for `missing`, where it may."""
-    if value is None and missing is not None:
-        return missing
-    if isinstance(value, bool) or not isinstance(value, int | float) or not np.isfinite(float(value)):
-        raise ValueError(f"{value!r:.50} where a number is expected")
-    return float(value)
-
-
-def _direction(text: Any) -> Any:
-    if text not in ("higher", "lower"):
-        raise ValueError(f"{text!r:.50} where higher or lower is expected")
-    return text
+    return np.array([number(row[name], missing) for row in rows], dtype=np.float64)

@@ -47,6 +47,7 @@ class Watch:
             self._step(event)
             return
         self._tally.take(event)
+        self._doing = event.details.get("doing", self._doing)
         if event.kind == "resumed":
             kept, steps = event.details.get("kept", event.done), event.details.get("steps", 0)
             also = f", and {steps} steps are done" if steps else ""

@@ -37,10 +37,14 @@ SENTINELS: dict[str, str] = {role: f"#00f0{i:02x}" for i, role in enumerate(ROLE
 SIZE = (420.0, 270.0)
 #: of fewer values than this, none is taken for a straggler
 FEW = 8
+#: a logarithmic axis that is shorter than this ratio has ticks between its powers of ten
+FEW_DECADES = 300.0
+#: characters of a legend's line
+LEGEND = 80
 #: names of counts for people
 COUNT_NAMES = {"params": "params", "macs": "MACs"}
 
-Kind = Literal["dots", "line", "ring", "bars", "straight"]
+Kind = Literal["dots", "line", "ring", "bars", "straight", "band"]
 
 #: the largest number that is drawn as itself
 DRAWN = 1e150
@@ -48,7 +52,7 @@ DRAWN = 1e150
 
 @dataclass(frozen=True)
 class Layer:
-    """Dots, a stepped or a straight line, rings, or upright bars from `y` to `to`, in the colour of a role.
+    """Dots, a stepped or a straight line, rings, upright bars or a stepped band from `y` to `to`, in the colour of a role.
 
     `ids` name the candidates. Numbers beyond `DRAWN` are drawn there: an axis has a length, which must be a number too.
     """
@@ -249,12 +253,22 @@ def draw(axes: Axes, chart: Chart, colours: Mapping[str, str] = ROLES, *, legend
             bbox={"facecolor": colours["surface"], "edgecolor": "none", "pad": 1.5, "alpha": 0.8},
         )  # fmt: skip
     _frame(axes, chart, colours)
-    named = sum(bool(layer.label) for layer in chart.layers)
+    named = [layer.label for layer in chart.layers if layer.label]
     if legend and named:  # below the axis: inside it lies on dots and lines
         axes.legend(
-            loc="upper center", bbox_to_anchor=(0.5, -0.16), ncols=named, borderaxespad=0.0, fontsize=9,
+            loc="upper center", bbox_to_anchor=(0.5, -0.16), ncols=abreast(named), borderaxespad=0.0, fontsize=9,
             labelcolor=colours["ink"], handlelength=1.5, columnspacing=1.5,
         )  # fmt: skip
+
+
+def abreast(labels: Sequence[str]) -> int:
+    """How many names of a legend fit beside one another below a figure.
+
+    >>> abreast(["candidate", "best so far"]), abreast(["evolution(population=10)@measured"] * 4)
+    (2, 2)
+    """
+    lengths = [len(label) + 6 for label in labels]  # with the key and the space around it
+    return len(labels) if sum(lengths) <= LEGEND else max(1, LEGEND // max(lengths))
 
 
 def _draw(axes: Axes, layer: Layer, colours: Mapping[str, str], number: int) -> None:
@@ -271,6 +285,9 @@ def _draw(axes: Axes, layer: Layer, colours: Mapping[str, str], number: int) -> 
     if layer.kind == "bars":
         axes.vlines(layer.x, layer.y, layer.to, color=colour, linewidth=1.4, label=label, zorder=1.5, alpha=0.45)
         return
+    if layer.kind == "band":
+        axes.fill_between(layer.x, layer.y, layer.to, step="post", color=colour, linewidth=0, zorder=1.5, alpha=0.16)
+        return
     size, alpha = _dot_look(layer)
     (dots,) = axes.plot(layer.x, layer.y, "o", color=colour, label=label, zorder=2 + alpha, ms=size, mew=0, alpha=alpha)
     dots.set_gid(f"dots{number}")
@@ -285,23 +302,25 @@ def _frame(axes: Axes, chart: Chart, colours: Mapping[str, str]) -> None:
     axes.xaxis.set_major_formatter(
         FuncFormatter(lambda v, _: format_quantity(v) if chart.x_unit == "quantity" else f"{v:g}")
     )
+    if chart.scale.low is not None:
+        axes.set_ylim(bottom=chart.scale.low)
+    if chart.scale.high is not None:
+        axes.set_ylim(top=chart.scale.high)
     for log, rescale, axis in (
         (chart.x_log, axes.set_xscale, axes.xaxis),
         (chart.scale.log, axes.set_yscale, axes.yaxis),
     ):
         if log:
             rescale("log")
-            axis.set_major_locator(LogLocator(numticks=6))
+            low, high = axis.get_view_interval()
+            subs = (1.0, 2.0, 5.0) if high / low < FEW_DECADES else (1.0,)
+            axis.set_major_locator(LogLocator(subs=subs, numticks=6 * len(subs)))
             axis.set_major_formatter(FuncFormatter(lambda v, _: _power(v)))
             axis.set_minor_formatter(NullFormatter())
     if not chart.scale.log:
         axes.yaxis.set_major_locator(MaxNLocator(6, steps=[1, 2, 2.5, 5, 10]))
         if chart.scale.quantity:
             axes.yaxis.set_major_formatter(FuncFormatter(lambda v, _: format_quantity(v)))
-    if chart.scale.low is not None:
-        axes.set_ylim(bottom=chart.scale.low)
-    if chart.scale.high is not None:
-        axes.set_ylim(top=chart.scale.high)
     axes.set_xlabel(printable(chart.x_label[:60]), parse_math=False, color=colours["muted"])
     head(axes, chart.y_label, colours)
     axes.grid(axis="y", color=colours["grid"], linewidth=0.8)

@@ -1,4 +1,4 @@
-"""Which kind of result lies at a path, and the page that tells it: a run, a bench or a calibration."""
+"""Which kind of result lies at a path, and the page that tells it: a run, a bench, a calibration or a comparison."""
 
 from __future__ import annotations
 
@@ -12,18 +12,23 @@ FILES = {
     "run": (RunFolder.STORE, RunFolder.SETTINGS, RunFolder.BEST, RunFolder.FRONT),
     "bench": ("bench.json", "correlations.csv", "scores.csv", "scores.sqlite", RunFolder.SETTINGS),
     "calibration": ("calibration.json", "predictions.csv", "scores.sqlite"),
+    "comparison": ("compare.json", "picks.csv", "curves.csv", "scores.sqlite", RunFolder.SETTINGS),
 }
 
 
 def kind_at(path: Path) -> str:
-    """Run, bench or calibration, by the file that is there: the path is its folder, or the file itself."""
+    """Run, bench, calibration or comparison, by the file that is there: the path is its folder, or the file itself."""
     if not is_there(path):
-        raise RunError(f"{path}: there is no run here, and no bench or calibration ({RunFolder.STORE} is missing)")
+        raise RunError(
+            f"{path}: there is no run here, and no bench, calibration or comparison ({RunFolder.STORE} is missing)"
+        )
     if not path.is_dir():
         return next((kind for kind, files in FILES.items() if files[0] == path.name), "run")
     found = [kind for kind, files in FILES.items() if is_there(path / files[0])]
     if not found:
-        raise RunError(f"{path}: there is no run here ({RunFolder.STORE} is missing), and no bench or calibration")
+        raise RunError(
+            f"{path}: there is no run here ({RunFolder.STORE} is missing), and no bench, calibration or comparison"
+        )
     if len(found) > 1:
         files = ", ".join(str(path / FILES[kind][0]) for kind in found)
         raise RunError(f"{path}: holds a {' and a '.join(found)}: name one of {files}")
@@ -50,9 +55,12 @@ def page_of(path: Path, space: str | None = None) -> str:
 
         record = read(path)
         return render(record, folder, None if space is None else Run(record, folder, space).made_space)
+    from foresee.benchmarks.contest.opening import open_contest
     from foresee.benchmarks.opening import open_bench, open_calibration
-    from foresee.report import bench, calibrate
+    from foresee.report import bench, calibrate, contest
 
     if kind == "bench":
         return bench.render(open_bench(folder))
+    if kind == "comparison":
+        return contest.render(open_contest(folder))
     return calibrate.render(open_calibration(folder))

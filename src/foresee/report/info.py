@@ -10,9 +10,10 @@ from functools import cached_property
 
 from foresee.report.asked import asked, bounds, flatten, proxy_names, read_limits, whole
 from foresee.report.curves import improvements, rank_correlation
-from foresee.report.outcomes import OUTCOMES, Problem, outcome, problems, steps_in_words, working_time
+from foresee.report.outcomes import OUTCOMES, Problem, outcome, problems, steps_in_words
 from foresee.runs.finals import Finals
 from foresee.runs.record import CandidateRow, Record, ScoreRow
+from foresee.runs.working import working_time
 from foresee.statistics import front
 
 

@@ -1,4 +1,4 @@
-"""What became of a run's candidates, how long the work took, and in which steps the searcher worked."""
+"""What became of a run's candidates, and in which steps the searcher worked."""
 
 from __future__ import annotations
 
@@ -11,8 +11,6 @@ from typing import Any
 from foresee.quantities import format_seconds
 from foresee.runs.record import CandidateRow, Record
 
-#: more time than this (seconds) without scoring is a pause of the run, not work
-PAUSE = 60.0
 #: outcomes of a candidate in the order in which they are shown
 OUTCOMES = ("scored", "no score", "failed", "waiting")
 
@@ -34,23 +32,6 @@ def outcome(candidate: CandidateRow) -> str:
     if candidate.merit is not None and math.isfinite(candidate.merit):
         return "scored"
     return "waiting" if candidate.status == "asked" else "no score"
-
-
-def working_time(candidates: Iterable[CandidateRow]) -> dict[int, float]:
-    """Seconds of work after which each candidate was finished, by id.
-
-    Wall-clock time from the first start, less the pauses of a run that was stopped and resumed: between two finishes
-    there is the time of scoring and little else. Candidates without times are left out.
-    """
-    timed = sorted((c.finished, c.id, c) for c in candidates if 0 < c.started <= c.finished)
-    before = min((c.started for _, _, c in timed), default=0.0)
-    clock: dict[int, float] = {}
-    worked = 0.0
-    for finished, name, c in timed:
-        step = finished - before
-        worked += step if step <= c.seconds + PAUSE else c.seconds
-        clock[name], before = worked, finished
-    return clock
 
 
 def problems(candidates: Iterable[CandidateRow]) -> tuple[Problem, ...]:

@@ -1,4 +1,4 @@
-"""Results as matplotlib figures, for notebooks: `run.plot()`, `bench.plot()`, `ranking.plot()`, and that of a calibration.
+"""Results as matplotlib figures, for notebooks: `run.plot()`, `bench.plot()`, `ranking.plot()`, of a calibration, a contest.
 
 The charts are those of the reports. Nothing is written, matplotlib's settings are left as they are, and pyplot, which keeps
 every figure it makes, is not asked. A figure shows itself in a notebook, on white, whatever the page's colours are.
@@ -18,10 +18,12 @@ from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormat
 
 from foresee.benchmarks.benches import Bench
 from foresee.benchmarks.calibration_table import CalibratedTable
+from foresee.benchmarks.contest import Contest
 from foresee.errors import InputError, UnknownNameError
 from foresee.quantities import format_quantity
 from foresee.report.bench import scatter, tell
 from foresee.report.calibrate import pictures
+from foresee.report.contest import charts
 from foresee.report.figures import (
     ROLES,
     SIZE,
@@ -92,6 +94,14 @@ def of_bench(bench: Bench, proxy: str | None = None) -> Figure:
 def of_calibration(found: CalibratedTable) -> Figure:
     """Predicted against measured values, and beside them the untrained score: of what was held out, and of what is known."""
     return _charts([picture.chart for picture in pictures(found)])
+
+
+def of_contest(contest: Contest) -> Figure:
+    """Mean regret over evaluations and over time, with bands."""
+    drawn = charts(contest)
+    if not drawn:
+        raise InputError("the table holds no pick of this comparison: there is nothing to plot")
+    return _charts([one.chart for one in drawn])
 
 
 def of_ranking(ranking: Ranking) -> Figure:

@@ -75,6 +75,8 @@ class Searcher(ABC):
     by_total: ClassVar[str] = ""
     #: what its steps are called where they are shown
     step_name: ClassVar[str] = "steps"
+    #: whether it asks for measured values by itself, so that it needs them whatever it is told to follow
+    measures: ClassVar[bool] = False
 
     def __init__(self, problem: Problem) -> None:
         self.problem, self.space = problem, problem.space

@@ -16,11 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from foresee import data as data_room
-from foresee.benchmarks import tasks
 from foresee.benchmarks.benches.result import Bench, Floats
 from foresee.benchmarks.benches.settings import BASELINES, BenchSettings
 from foresee.benchmarks.folder import cache_for, hold
 from foresee.benchmarks.formats import load
+from foresee.benchmarks.networks import networks_of
 from foresee.benchmarks.table import Table
 from foresee.data import Data
 from foresee.errors import InputError
@@ -32,10 +32,8 @@ from foresee.scoring.many import asked_settings, parsed, scored
 from foresee.scoring.settings import ScoringSettings
 from foresee.seeds import derive
 from foresee.spaces.base import Space
-from foresee.spaces.find import get, is_code
-from foresee.spaces.own import OwnSpace
+from foresee.spaces.find import get
 from foresee.statistics import TOP, correlate
-from foresee.task import Task
 
 #: with fewer architectures than this, resampling them tells little about others
 FEW = 20
@@ -86,7 +84,7 @@ def bench(
     wanted = known.target(target)
     asked = asked_settings(proxies, {**scoring, **({"data": data} if isinstance(data, str) else {})})
     given = data if isinstance(data, Data) else None
-    made, settings_of_space, task, notes = _networks(known, wanted.task, space, space_settings, asked, given)
+    made, settings_of_space, task, notes = networks_of(known, wanted.task, space, space_settings, asked, given)
     looked_at = given or data_room.load(asked.data, task=task)
     settings = BenchSettings(
         space=made if isinstance(made, str) else made.name,
@@ -157,40 +155,6 @@ def sampled(values: Floats, sample: int | None, seed: int) -> NDArray[np.int64]:
         many = "1 architecture has" if len(measured) == 1 else "no architecture has"
         raise InputError(f"{many} this target: at least 2 are needed")
     return np.random.default_rng(derive(seed, "sample")).permutation(measured)[:sample]
-
-
-def _networks(
-    table: Table,
-    task_name: str,
-    space: str | Space[Any] | None,
-    space_settings: Mapping[str, Any] | None,
-    asked: ScoringSettings,
-    data: Data | None,
-) -> tuple[str | Space[Any], dict[str, Any], Task, tuple[str, ...]]:
-    """Space, its settings and the task: the benchmark's own, with what was asked for instead, and remarks about them."""
-    name = space.name if isinstance(space, Space) else space or table.space
-    if not name:
-        raise InputError(f"{table.source or 'the table'} does not say of which space it is: name the space")
-    handed_over = isinstance(space, OwnSpace) and is_code(table.space)
-    if table.space not in ("", name) and not handed_over:
-        raise InputError(f"space {name}: {table.source or 'the table'} is of {table.space}")
-    notes: list[str] = []
-    if name in tasks.NETWORKS:
-        task, settings = tasks.of(name, task_name)
-        notes += [tasks.remark(name)] if tasks.remark(name) else []
-    else:
-        task = (data or data_room.load(asked.data)).task
-        settings = {}
-    own = asked.fitted(task)
-    if own != task and name in tasks.NETWORKS:
-        shapes = [f"{'x'.join(map(str, one.inputs))} to {one.outputs}" for one in (own, task)]
-        notes.append(f"networks for {shapes[0]}, where the benchmark's are for {shapes[1]}")
-    if space_settings:
-        said = ", ".join(f"{key} = {value}" for key, value in space_settings.items())
-        notes.append(f"networks with settings that were asked for: {said}")
-    if isinstance(space, Space):
-        return space, space.settings(), own, tuple(notes)
-    return name, {**settings, **table.space_settings, **(space_settings or {})}, own, tuple(notes)
 
 
 def _describe(data: Data, settings: BenchSettings) -> str:

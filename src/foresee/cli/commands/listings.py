@@ -1,4 +1,4 @@
-"""`foresee spaces`, `foresee proxies`, `foresee searchers`: what there is."""
+"""`foresee spaces`, `foresee proxies`, `foresee searchers`, `foresee presets`: what there is."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import inspect
 import json
 import re
 from collections.abc import Mapping
+from dataclasses import asdict
 from typing import Annotated, Any
 
 import typer
@@ -122,6 +123,34 @@ def _settings(name: str, settings: dict[str, Any], published: Mapping[str, str])
             ],
             as_json=False,
         )
+
+
+@app.command()
+def presets(
+    name: Annotated[str | None, typer.Argument(help="one of them, to show all about it")] = None, as_json: _Json = False
+) -> None:
+    """List the papers' searches that can be run again: `foresee search --preset NAME`, with --full as published."""
+    from foresee.runs.toml import dumps
+    from foresee.searchers.presets import names, preset
+
+    found = [preset(one) for one in ([name] if name else names())]
+    if as_json:
+        _list([{**asdict(one), "needs": one.needs} for one in found], as_json)
+    elif name:
+        (one,) = found
+        facts = {key: getattr(one, key) or None for key in ("name", "paper", "section", "did", "differs", "needs")}
+        counts = {f"{key} ": f" {ours} here, {theirs} published" for key, ours, theirs in one.counts}
+        _describe({**facts, "counts": counts}, f"{one.summary}\n\n{dumps(one.search)}".rstrip())
+    else:
+        table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
+        table.add_column("name", no_wrap=True, style="cyan")
+        table.add_column("here → published", no_wrap=True)
+        table.add_column("what")
+        for one in found:
+            lines = "\n".join(f"{key} {_text(ours)} → {_text(theirs)}" for key, ours, theirs in one.counts)
+            where = f"[dim]{escape(one.paper)}, {escape(one.section)}[/dim]"
+            table.add_row(one.name, escape(lines), f"{escape(one.summary)}\n{where}")
+        out.print(table)
 
 
 @app.command()

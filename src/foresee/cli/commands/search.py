@@ -100,6 +100,11 @@ def search(
     settings: Annotated[
         Path | None, typer.Option(help="a TOML file with these settings; options given here win")
     ] = None,
+    preset: Annotated[
+        str | None,
+        typer.Option(help="a paper's search (`foresee presets`), at a count of minutes; options given here win"),
+    ] = None,
+    full: Annotated[bool, typer.Option("--full", help="the preset at the count that was published")] = False,
     out_: Annotated[Path, typer.Option("--out", help="the run's folder")] = Path("runs/search"),
     resume: Annotated[
         bool, typer.Option("--resume", help="go on with the run in --out, or start it; more --evaluations extend it")
@@ -110,10 +115,13 @@ def search(
     Stop it at any moment with Ctrl-C: the same command with --resume goes on and ends with the same result.
 
     Example: foresee search nasbench201 --proxy dextr --evaluations 200 --max-params 600k --seed 1 --out runs/a
+
+    Example: foresee search --preset dextr-autoformer-tiny --out runs/tiny
     """
     work.get_ready()
     from foresee.searchers import Run, SearchSettings, run_search
     from foresee.searchers.base import usual_evaluations
+    from foresee.searchers.presets import preset as get_preset
     from foresee.searchers.search import as_in_run
 
     given: dict[str, Any] = {
@@ -128,23 +136,32 @@ def search(
     }
     unsaid = as_in_run(out_, resume)
     changes = {**scoring.said(), **{key: value for key, value in given.items() if value is not None}}
-    if settings is None and space is None:
+    if settings is None and space is None and preset is None:
         raise InputError("name a space to search (`foresee spaces` lists them), or give --settings file.toml")
+    if preset is not None and settings is not None:
+        raise InputError("--preset and --settings: give one of them")
+    if full and preset is None:
+        raise InputError("--full: is for a search of a paper, say which with --preset (`foresee presets`)")
+    of_paper = None if preset is None else get_preset(preset)
 
     def asked(**more: Any) -> SearchSettings:
         said = {**changes, **more}
+        if of_paper is not None:
+            plain = {**unsaid, **of_paper.plain(full=full), **said}
+            return SearchSettings.from_json(plain, where=f"preset {of_paper.name}")
         if settings is None:
             return SearchSettings.from_json({**unsaid, **said}, where="options")
         return SearchSettings.load(settings, said, unsaid)
 
     base = asked()
     unsaid.setdefault("evaluations", usual_evaluations(base.searcher))
-    if space is None:
+    if space is None and of_paper is None:
         from foresee.spaces.find import check_named
 
         say = f"foresee search {shlex.quote(base.space)} --settings {shlex.quote(str(settings))}"
         check_named(str(settings), base.space, say)
     asked_settings = asked(**_set(scoring, base))
+    target = target or (of_paper.target or None if of_paper else None)
     measured = None if table is None else _measured(table, target, asked_settings)
     watch = Watch("searching", show=not work.quiet)
     try:
