@@ -16,7 +16,7 @@ TRIMMED = {"loose_ends": "trimmed"}
 MODES: Mapping[str, Mapping[str, Any]] = {
     "standard": {},
     "random-label": {"labels": "random"},
-    "random-data": {"data": "random"},
+    "random-data": {"inputs": "random"},
 }
 WIDTHS, BATCHES = (2, 4, 8, 16, 32), (8, 16, 32, 64, 128)
 #: what the networks of Table 2's last column would have to be trained for
@@ -77,7 +77,7 @@ def by(workshop: Workshop, values: Mapping[str, Mapping[str, Any]]) -> Iterator[
 @reproduction("nasi-table-6", also=("thesis-table-6.6",))
 def table_6(workshop: Workshop) -> Iterator[Found]:
     """Test error of NASI's picks with one-shot networks of 2 to 32 channels; otherwise as nasi-table-2."""
-    yield from by(workshop, {f"width-{width}": {"channels": width} for width in WIDTHS})
+    yield from by(workshop, {f"width-{width}": {"one_shot": {"channels": width}} for width in WIDTHS})
 
 
 @reproduction("nasi-table-8", also=("thesis-table-6.8",))

@@ -108,10 +108,10 @@ class OneShot(nn.Module, ABC, Generic[A]):
 
     def logits(self, scale: float = 0.0, generator: torch.Generator | None = None) -> dict[str, Tensor]:
         """Architecture parameters: `scale` times standard normal draws, with gradient."""
-        return {
-            choice.name: (scale * torch.randn(len(choice.options), generator=generator)).requires_grad_()
-            for choice in self.choices
-        }
+        sizes = {choice.name: len(choice.options) for choice in self.choices}
+        if not scale:  # nothing is drawn, from no generator
+            return {name: torch.zeros(size, requires_grad=True) for name, size in sizes.items()}
+        return {name: (scale * torch.randn(size, generator=generator)).requires_grad_() for name, size in sizes.items()}
 
     def draw(
         self, logits: Weights, *, temperature: float = 1.0, generator: torch.Generator | None = None

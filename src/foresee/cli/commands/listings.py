@@ -109,7 +109,7 @@ def searchers(pattern: _Pattern = "*", as_json: _Json = False) -> None:
         _describe({key: value for key, value in rows[0].items() if key != "settings"}, inspect.getdoc(kind) or "")
         _settings(kind.name, rows[0]["settings"], kind.published)
         return
-    _list(rows, as_json)
+    _list(rows if as_json else [{key: row[key] for key in ("name", "what", "source")} for row in rows], as_json)
 
 
 def _settings(name: str, settings: dict[str, Any], published: Mapping[str, str]) -> None:
