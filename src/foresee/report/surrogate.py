@@ -156,7 +156,7 @@ def _try(name: int, architecture: str, value: float | None, outcome: Mapping[str
 
 # -- pictures -------------------------------------------------------------------------------------------------------------
 def picture(grid: Sequence[Sequence[float | None]], box: Box, tries: Sequence[Try], best: int | None) -> str:
-    """A map as SVG: rows of the grid are nu from below, columns mu; without a grid the points alone, coloured by their values."""
+    """A map as SVG: rows of the grid are nu from below, columns mu; without a grid the points in colours of their own."""
     (left, low), (right, high) = box
     wide, tall = SIZE[0] - LEFT - RIGHT, SIZE[1] - ABOVE - BELOW
 
