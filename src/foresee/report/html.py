@@ -22,6 +22,7 @@ from foresee.report.info import Entry, Info, Tradeoff, summarise
 from foresee.report.outcomes import ending
 from foresee.report.own import own_page
 from foresee.report.page import page, report_in
+from foresee.report.surrogate import chosen
 from foresee.report.why import why
 from foresee.report.words import number, shortened
 from foresee.runs.record import Record
@@ -86,6 +87,7 @@ def render(record: Record, folder: str | Path | None = None, space: Space[Any] |
         finals=finals_page(info),
         no_finals=why_none(record),
         why=why(record, info),
+        chosen=chosen(record, info),
         few_parts=FEW_PARTS,
         repeats=_repeats(info),
         lines=commands(record, info.best.architecture if info.best else None, folder),
