@@ -246,7 +246,8 @@ def test_networks_to_pick_from_are_on_the_front(make_record: Make, follow: Make)
     for one in shown:
         entry = next(entry for entry in info.entries if entry.id == one)
         assert f'<code id="pick-{one}">{html.escape(entry.architecture)}</code>' in section
-    assert section.count("<svg") == len(shown)  # each has its picture
+    assert section.count('<figure class="card pick">') == len(shown)
+    assert section.count('aria-label="Picture 1 of candidate') == len(shown)
 
 
 def test_more_than_two_objectives(make_record: Make, follow: Make) -> None:

@@ -27,7 +27,7 @@ class LocalSearch(Sampler):
 
     name = "local_search"
     summary = "climbs to the best neighbour, and begins elsewhere on a hilltop"
-    source = "White et al. 2021 (Local Search is State of the Art for NAS Benchmarks), Algorithm 1"
+    source = "White et al. 2021, Algorithm 1"
     published: ClassVar[Mapping[str, str]] = {
         "initial": "1 (White et al. 2021, Algorithm 1)",
         "neighbours": "all of them (White et al. 2021, Algorithm 1)",

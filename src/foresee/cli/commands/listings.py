@@ -5,7 +5,6 @@ from __future__ import annotations
 import inspect
 import json
 import re
-from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Annotated, Any
 
@@ -107,22 +106,20 @@ def searchers(pattern: _Pattern = "*", as_json: _Json = False) -> None:
     if len(rows) == 1 and not as_json and "*" not in pattern:
         kind = registry[rows[0]["name"]]
         _describe({key: value for key, value in rows[0].items() if key != "settings"}, inspect.getdoc(kind) or "")
-        _settings(kind.name, rows[0]["settings"], kind.published)
+        _settings(kind, rows[0]["settings"])
         return
     _list(rows if as_json else [{key: row[key] for key in ("name", "what", "source")} for row in rows], as_json)
 
 
-def _settings(name: str, settings: dict[str, Any], published: Mapping[str, str]) -> None:
-    """Every setting with its value here and the paper's."""
-    if settings:
-        out.print()
-        _list(
-            [
-                {"setting": f"{name}.{key}", "here": value, "in the paper": published.get(key)}
-                for key, value in settings.items()
-            ],
-            as_json=False,
-        )
+def _settings(kind: Any, settings: dict[str, Any]) -> None:
+    """Every setting, and how many candidates it proposes, with the value here and the paper's."""
+    from foresee.searchers.base import usual_evaluations
+
+    named = {f"{kind.name}.{key}": (value, kind.published.get(key)) for key, value in settings.items()}
+    named["--evaluations"] = (usual_evaluations(kind.name), kind.published.get("evaluations"))
+    rows = [{"setting": name, "here": here, "in the paper": paper} for name, (here, paper) in named.items()]
+    out.print()
+    _list(rows, as_json=False)
 
 
 @app.command()
