@@ -72,6 +72,8 @@ class TENAS(Settling):
     cost = "(options + ... + 2) x edges kernels of a small network, each a backward run per sample"
     step_name = "edges"
     published: ClassVar[Mapping[str, str]] = {
+        "condition": "of the summed logits, as ntk_cond:tenas",
+        "regions": "linear_regions",
         "repeats": "3",
         "batch": "72 in nasbench201, 14 to 24 in darts",
         "samples": "3 x 1000",

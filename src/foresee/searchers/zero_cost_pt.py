@@ -53,7 +53,7 @@ class ZeroCostPT(Settling):
     Args:
         proxy: by what; the first of the run where it is empty.
         order: of the edges: random, order, reverse, global_op_greedy, global_op_once, global_edge_greedy, global_edge_once.
-        pool_size: candidates.
+        pool_size: candidates that are made.
         validation: batches by which the best of them is chosen; 0: the first is the best.
         channels: width of the one-shot network; None: the space's.
         cells: its cells, where the space counts them so (a stage in nasbench201).
