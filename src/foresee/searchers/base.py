@@ -75,7 +75,7 @@ class Searcher(ABC):
     by_total: ClassVar[str] = ""
     #: what its steps are called where they are shown
     step_name: ClassVar[str] = "steps"
-    #: whether it asks for measured values by itself, so that it needs them whatever it is told to follow
+    #: whether it follows measured values where there are some and nobody says otherwise
     measures: ClassVar[bool] = False
 
     def __init__(self, problem: Problem) -> None:

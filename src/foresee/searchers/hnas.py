@@ -77,6 +77,7 @@ class HNAS(Searcher):
     evaluations = 20
     candidate_name = "evaluations"
     step_name = "pool parts"
+    measures = True
     published: ClassVar[Mapping[str, str]] = {
         "metric": "M_Grad, M_SNIP, M_GraSP, M_Trace (Table 7.3)",
         "kappa": "computed; 1 in the ablation (Table 7.5)",

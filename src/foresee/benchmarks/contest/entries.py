@@ -48,8 +48,8 @@ class Entry:
 
     @classmethod
     def parse(cls, text: str, proxy: str) -> Entry:
-        """The entry that a text names; where it does not say what is followed, `measured` if its searcher is one that asks
-        for measured values, else the proxy.
+        """The entry that a text names; where it does not say what is followed, `measured` if its searcher usually does that,
+        else the proxy.
 
         >>> Entry.parse("young=evolution(population=10)@measured", "foresee")
         Entry(searcher='evolution', follows=('measured',), settings={'population': 10}, evaluations=None, named='young')

@@ -39,7 +39,7 @@ from foresee.runs.record import Record
 from foresee.scoring.many import asked_settings, parsed
 from foresee.scoring.scorer import Scorer
 from foresee.searchers.base import make, searchers
-from foresee.searchers.problem import Problem, objectives_of
+from foresee.searchers.problem import Levels, Problem, objectives_of
 from foresee.searchers.run import Run
 from foresee.searchers.search import run_search
 from foresee.searchers.settings import EXTENDABLE, SearchSettings
@@ -83,7 +83,8 @@ def compare(
             is what is followed, `measured` or a proxy. `benchmarks.contest.entries` has the whole spelling.
         judge: the column that picks are judged by, such as `test_acc_cifar10`; by default the longest training's test column.
         target: the column that those see who follow `measured`, such as `val_acc_cifar10@12`; by default the shortest
-            training's validation column. The others see nothing of the table.
+            training's validation column. Of a longer training the shorter ones are there too, for searchers that look at
+            many cheaply first. The others see nothing of the table.
         proxy: what is followed by those who do not say.
         seeds: runs of each searcher; run r has the seed + r.
         budget: candidates that a searcher may propose; one that proposes fewer by itself stops there.
@@ -229,9 +230,7 @@ class _Ground:
     def play(self, task: Task) -> Iterator[Trial]:
         """Every searcher under every seed; all of them are made once before the first one starts."""
         judge = Measuring(self.table, self.settings.judge, self.space)
-        target = self.settings.target
-        seen = None if target is None else Measuring(self.table, target, self.space)
-        entries = self.settings.entries
+        seen, entries = self._seen(), self.settings.entries
         for entry in entries:
             self._check(entry, seen)
         seeds = [self.settings.scoring.seed + number for number in range(self.settings.seeds)]
@@ -245,6 +244,21 @@ class _Ground:
                 record, reason = self._record(asked, where, seen if entry.measured else None, overall, entry.label)
                 yield self._judged(trial_of(entry.label, seed, record, most, judge, reason), judge)
                 overall.finish(most)
+
+    def _seen(self) -> Levels | None:
+        """What those see who follow what was measured: the target, and where its metric was also measured after fewer epochs
+        that, for searchers that look at many cheaply first.
+        """
+        if self.settings.target is None:
+            return None
+        target = self.table.target(self.settings.target)
+        shorter = [
+            one
+            for one in self.table.targets()
+            if (one.metric, one.task) == (target.metric, target.task) and one.epochs < target.epochs
+        ]
+        names = [one.name for one in sorted(shorter, key=lambda one: one.epochs)]
+        return Levels({name: Measuring(self.table, name, self.space) for name in [*names, self.settings.target]})
 
     @staticmethod
     def _judged(trial: Trial, judge: Measuring) -> Trial:
@@ -268,7 +282,7 @@ class _Ground:
             finalists=0,
         )
 
-    def _check(self, entry: Entry, seen: Measuring | None) -> None:
+    def _check(self, entry: Entry, seen: Levels | None) -> None:
         """Make a searcher for nothing: what is wrong with it is said before anything is begun."""
         asked = self._search(entry, self.settings.scoring.seed)
         scorer = Scorer(self.space, asked.scoring, data=self.data)
@@ -277,7 +291,7 @@ class _Ground:
         make(entry.searcher, problem, entry.settings)
         scorer.check()
 
-    def _folder(self, entry: Entry, asked: SearchSettings, seen: Measuring | None) -> Path:
+    def _folder(self, entry: Entry, asked: SearchSettings, seen: Levels | None) -> Path:
         """Where a run is kept: a name to recognise it by, and a digest of all that decides it but its length."""
         free = [] if searchers[entry.searcher].by_total else list(EXTENDABLE)
         facts = {key: value for key, value in asked.to_json().items() if key not in (*free, "seed")}
@@ -288,7 +302,7 @@ class _Ground:
         return self.folder / RUNS / f"{name}-{digest}" / f"seed-{asked.scoring.seed}"
 
     def _record(
-        self, asked: SearchSettings, where: Path | None, seen: Measuring | None, overall: Overall, label: str
+        self, asked: SearchSettings, where: Path | None, seen: Levels | None, overall: Overall, label: str
     ) -> tuple[Record, str]:
         """The run, done now or before, and why it was given up, where it was."""
         before = _finished(where)
