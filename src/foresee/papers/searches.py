@@ -20,6 +20,7 @@ from foresee.papers.cells import Cell
 from foresee.papers.samples import Floats, benchmark, choose
 from foresee.papers.workshop import Workshop
 from foresee.searchers.problem import MEASURED
+from foresee.searchers.run import Run
 from foresee.searchers.search import search
 from foresee.spaces.find import get
 from foresee.statistics import Estimate
@@ -27,11 +28,15 @@ from foresee.statistics import Estimate
 
 @dataclass(frozen=True)
 class Picks:
-    """What was picked, seed by seed, and what the table has of it: NaN where it does not hold the pick."""
+    """What was picked, seed by seed, and what the table has of it: NaN where it does not hold the pick.
+
+    `curves` are the same after each candidate, (seeds, candidates); `runs` the searches themselves.
+    """
 
     texts: Sequence[str]
     values: Floats
-    seconds: Floats
+    curves: Floats
+    runs: Sequence[Run] = ()
 
     @property
     def missing(self) -> int:
@@ -97,11 +102,12 @@ def picks(
         "data": workshop.looked_at(),
         "inputs": task.inputs,
         "outputs": task.outputs,
+        "batch_size": workshop.batch_size,
         "threads": workshop.threads,
         "device": workshop.device,
         "finalists": 0,
     }
-    texts, seconds = [], []
+    runs = []
     for seed in range(workshop.seed, workshop.seed + (seeds or workshop.repeats)):
         run = search(
             about.space,
@@ -114,12 +120,25 @@ def picks(
             workers=workshop.workers,
             observers=workshop.observers,
         )
-        assert run.record.best is not None  # a search that found nothing has raised
-        texts.append(run.record.best.architecture)
-        spent = [row.seconds for row in run.record.steps] + [row.seconds for row in run.record.candidates]
-        seconds.append(sum(spent))
-    found = [np.nan if value is None else judge.shown(value) for value in judge(texts)]
-    return Picks(texts, np.array(found, np.float64), np.array(seconds))
+        runs.append(run)
+    followed = [_followed(run) for run in runs]
+    longest = max(map(len, followed))
+    judged = {text: value for texts in followed for text, value in zip(texts, judge(texts), strict=True)}
+    curves = [[judged[text] for text in [*texts, *texts[-1:] * (longest - len(texts))]] for texts in followed]
+    values = np.array([[np.nan if value is None else judge.shown(value) for value in row] for row in curves], float)
+    return Picks([texts[-1] for texts in followed], values[:, -1], values, runs)
+
+
+def _followed(run: Run) -> list[str]:
+    """The best so far after each candidate, by what the search followed; from the first that has a value on."""
+    best, found = -np.inf, list[str]()
+    for row in run.record.candidates:
+        if row.merit is not None and row.merit > best:
+            best = row.merit
+            found.append(row.architecture)
+        elif found:
+            found.append(found[-1])
+    return found
 
 
 def _folder(workshop: Workshop, space: str, asked: Mapping[str, Any]) -> Any:
