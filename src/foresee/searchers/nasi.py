@@ -60,7 +60,7 @@ class NASI(Searcher):
         temperature: of the softmax.
         xi: length of the one step; it does not change the answer.
         labels: `true`, or `random`: uniform over the classes.
-        inputs: `true`, or `random`: standard normal numbers, with random labels.
+        data: `true`, or `random`: standard normal numbers, with random labels.
         one_shot: options of the one-shot network, such as {"channels": 8, "layers": 5} in the DARTS spaces.
     """
 
@@ -80,7 +80,7 @@ class NASI(Searcher):
         "temperature": "1 (App. B.3)",
         "xi": "1 (Algorithm 1)",
         "labels": "true and random (Sec. 5.3)",
-        "inputs": "true and random (Sec. 5.3)",
+        "data": "true and random (Sec. 5.3)",
     }
 
     def __init__(
@@ -96,7 +96,7 @@ class NASI(Searcher):
         temperature: float = 1.0,
         xi: float = 1.0,
         labels: str = "true",
-        inputs: str = "true",
+        data: str = "true",
         one_shot: Mapping[str, Any] | None = None,
     ) -> None:
         super().__init__(problem)
@@ -105,13 +105,13 @@ class NASI(Searcher):
         for key, word, known in (
             ("constraint", constraint, CONSTRAINTS),
             ("labels", labels, SOURCES),
-            ("inputs", inputs, SOURCES),
+            ("data", data, SOURCES),
         ):
             if word not in known:
                 raise UnknownNameError(f"nasi.{key}", str(word), known)
         family = next(PUBLISHED[start] for start in PUBLISHED if self.space.name.startswith(start))
         fixed = constraint == "fixed"
-        self.steps, self.batch, self.fixed, self.labels, self.inputs = steps, batch, fixed, labels, inputs
+        self.steps, self.batch, self.fixed, self.labels, self.data = steps, batch, fixed, labels, data
         self.nu = family[1 if fixed else 2] if nu is None else nu
         self.samples = nu_samples if fixed and self.nu == "mean" else 0
         self.mu = _number("mu", family[0] if mu is None else mu)
@@ -147,14 +147,13 @@ class NASI(Searcher):
     def step(self, number: int) -> dict[str, Any]:
         """The trace norm of one draw on one batch, and its gradient by the logits; for the mean of Eq. 40 the norm alone."""
         searching = number >= self.samples
-        use = ("step", number - self.samples) if searching else ("sample", number)
+        place = number - self.samples if searching else number
         logits = self.network.logits()
-        weights = self.network.draw(
-            logits, temperature=self.temperature, generator=generator(self.problem.seed, "nasi", *use)
-        )
+        draws = generator(self.problem.seed, "nasi", "step" if searching else "sample", place)
+        weights = self.network.draw(logits, temperature=self.temperature, generator=draws)
         drawn = {choice.name: _names(choice.options, weights[choice.name]) for choice in self.network.choices}
         with threads(self.problem.scorer.settings.threads), EXACT():
-            trace = self._trace(weights if searching else {name: one.detach() for name, one in weights.items()}, number)
+            trace = self._trace(weights if searching else {name: one.detach() for name, one in weights.items()}, place)
             found: dict[str, Any] = {"trace": trace.item(), "drawn": drawn}
             if searching:
                 slopes = torch.autograd.grad(trace, list(logits.values()), allow_unused=True, materialize_grads=True)
@@ -180,7 +179,7 @@ class NASI(Searcher):
     def _batch(self, number: int) -> Batch:
         """Batch `number` of the epochs, with what is asked to be random in its place."""
         noise = self.problem.noise(self.batch, number)
-        if self.inputs == "random":
+        if self.data == "random":
             return noise
         data = self.problem.data
         epoch, place = divmod(number, data.steps(self.batch, drop_last=True))
@@ -223,8 +222,14 @@ class NASI(Searcher):
     # -- the answer ---------------------------------------------------------------------------------------------------
     def ask(self, count: int = 1) -> list[Proposal]:
         """The architecture the logits prefer, then the next likely ones, as many as the limits let in."""
+        if not self.largest:
+            raise SearchError(
+                f"nasi: not one of {len(self.traces)} steps has a gradient: with mu = {self.mu:g} there is none above the "
+                f"limit nu = {self.limit:g}, and the least trace norm was {min(self.traces):g}; give a larger nasi.nu, or "
+                "another nasi.mu"
+            )
         if self._answers is None:
-            self._answers = map(self._derived, by_preference(self.logits))
+            self._answers = map(self.network.derive, by_preference(self.logits))
         proposals = []
         for _ in range(count):
             proposal = self._next_answer(self._answers)
@@ -240,11 +245,6 @@ class NASI(Searcher):
             if proposal is not None:
                 return proposal
         return None
-
-    def _derived(self, logits: Mapping[str, Sequence[float]]) -> Any:
-        return self.network.derive(
-            {name: torch.tensor(values, dtype=torch.float64).softmax(0) for name, values in logits.items()}
-        )
 
     def state(self) -> dict[str, Any]:
         """As the base, with the logits and the limit."""
