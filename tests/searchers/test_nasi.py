@@ -31,7 +31,7 @@ class TestFixed(SearcherSuite):
     searcher = "nasi"
     test_a_limit_that_nothing_meets_is_said = None  # seen above
     settings = {"steps": 2, "batch": 8, "constraint": "fixed", "nu_samples": 3, "mu": 2, "labels": "random"}
-    evaluations = 10
+    evaluations = 16
     interruptions = (2, 4)
 
 
@@ -164,7 +164,7 @@ def test_labels_and_data_may_be_random():
     asked = problem(data="digits", outputs=10)
     batches = {}
     for labels, inputs in (("true", "true"), ("random", "true"), ("true", "random"), ("random", "random")):
-        searcher = make("nasi", asked, {"batch": 64, "labels": labels, "data": inputs})
+        searcher = make("nasi", asked, {"batch": 64, "labels": labels, "inputs": inputs})
         batches[labels, inputs] = searcher._batch(1)
     true, label, data, both = batches.values()
     assert torch.equal(true.inputs, label.inputs)
@@ -252,7 +252,7 @@ def test_wrong_settings_are_named(settings, said):
         make("nasi", problem(), settings)
 
 
-@pytest.mark.parametrize("key", ["constraint", "labels", "data"])
+@pytest.mark.parametrize("key", ["constraint", "labels", "inputs"])
 def test_unknown_words_are_named(key):
     with pytest.raises(UnknownNameError, match=f"nasi.{key} 'some'"):
         make("nasi", problem(), {key: "some"})

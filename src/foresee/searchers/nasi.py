@@ -60,7 +60,7 @@ class NASI(Searcher):
         temperature: of the softmax.
         xi: length of the one step; it does not change the answer.
         labels: `true`, or `random`: uniform over the classes.
-        data: `true`, or `random`: standard normal numbers, with random labels.
+        inputs: `true`, or `random`: standard normal numbers, with random labels.
         one_shot: options of the one-shot network, such as {"channels": 8, "layers": 5} in the DARTS spaces.
     """
 
@@ -80,7 +80,7 @@ class NASI(Searcher):
         "temperature": "1 (App. B.3)",
         "xi": "1 (Algorithm 1)",
         "labels": "true and random (Sec. 5.3)",
-        "data": "true and random (Sec. 5.3)",
+        "inputs": "true and random (Sec. 5.3)",
     }
 
     def __init__(
@@ -96,7 +96,7 @@ class NASI(Searcher):
         temperature: float = 1.0,
         xi: float = 1.0,
         labels: str = "true",
-        data: str = "true",
+        inputs: str = "true",
         one_shot: Mapping[str, Any] | None = None,
     ) -> None:
         super().__init__(problem)
@@ -105,13 +105,13 @@ class NASI(Searcher):
         for key, word, known in (
             ("constraint", constraint, CONSTRAINTS),
             ("labels", labels, SOURCES),
-            ("data", data, SOURCES),
+            ("inputs", inputs, SOURCES),
         ):
             if word not in known:
                 raise UnknownNameError(f"nasi.{key}", str(word), known)
         family = next(PUBLISHED[start] for start in PUBLISHED if self.space.name.startswith(start))
         fixed = constraint == "fixed"
-        self.steps, self.batch, self.fixed, self.labels, self.data = steps, batch, fixed, labels, data
+        self.steps, self.batch, self.fixed, self.labels, self.inputs = steps, batch, fixed, labels, inputs
         self.nu = family[1 if fixed else 2] if nu is None else nu
         self.samples = nu_samples if fixed and self.nu == "mean" else 0
         self.mu = _number("mu", family[0] if mu is None else mu)
@@ -179,7 +179,7 @@ class NASI(Searcher):
     def _batch(self, number: int) -> Batch:
         """Batch `number` of the epochs, with what is asked to be random in its place."""
         noise = self.problem.noise(self.batch, number)
-        if self.data == "random":
+        if self.inputs == "random":
             return noise
         data = self.problem.data
         epoch, place = divmod(number, data.steps(self.batch, drop_last=True))
