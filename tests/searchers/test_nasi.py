@@ -30,8 +30,8 @@ class TestNASBench201(SearcherSuite):
 class TestFixed(SearcherSuite):
     searcher = "nasi"
     test_a_limit_that_nothing_meets_is_said = None  # seen above
-    settings = {"steps": 2, "batch": 8, "constraint": "fixed", "nu_samples": 3, "labels": "random"}
-    evaluations = 3
+    settings = {"steps": 2, "batch": 8, "constraint": "fixed", "nu_samples": 3, "mu": 2, "labels": "random"}
+    evaluations = 16
     interruptions = (2, 4)
 
 
@@ -196,7 +196,7 @@ def test_nothing_is_ever_scored(monkeypatch):
     asked = problem(evaluations=4)
     for owner, name in ((Problem, "scores"), (Problem, "measured"), (Scorer, "__call__"), (Scorer, "of_network")):
         monkeypatch.setattr(owner, name, forbidden)
-    searcher = make("nasi", asked, {"steps": 2, "batch": 4, "constraint": "fixed", "nu_samples": 2})
+    searcher = make("nasi", asked, {"steps": 2, "batch": 4, "constraint": "fixed", "nu_samples": 2, "mu": 2})
     done(searcher)
     assert len(searcher.ask(4)) == 4
 
@@ -264,6 +264,14 @@ def test_a_gradient_that_is_no_number_ends_the_search_in_one_line():
         next(searcher.network.parameters()).fill_(math.inf)
     with pytest.raises(SearchError, match="in step 0 the one-shot network's gradient is no finite number"):
         searcher.step(0)
+
+
+def test_without_any_gradient_there_is_no_answer():
+    """With mu = 1, R is constant above its limit."""
+    searcher = make("nasi", problem(), {"batch": 4, "steps": 2, "constraint": "fixed", "nu": 1e-9})
+    done(searcher)
+    with pytest.raises(SearchError, match=r"not one of 2 steps has a gradient: with mu = 1 .* nu = 1e-09"):
+        searcher.ask()
 
 
 def test_a_device_that_is_not_there_is_said():

@@ -3,43 +3,43 @@
 from __future__ import annotations
 
 import itertools
+import math
 
 import pytest
+import torch
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.properties import examples
 
 from foresee.searchers.preferred import by_preference
 
-LOGITS = st.lists(st.lists(st.floats(-3, 3), min_size=1, max_size=4), min_size=1, max_size=4)
+#: apart from each other, so that an answer tells which option is in front
+VALUES = st.lists(st.integers(-30, 30).map(lambda n: n / 10), min_size=1, max_size=4, unique=True)
+LOGITS = st.lists(VALUES, min_size=1, max_size=4)
 
 
 @examples(30)
 @given(LOGITS)
 def test_every_combination_comes_once_the_likeliest_first(numbers):
     logits = {f"c{place}": values for place, values in enumerate(numbers)}
-    found = []
-    for answer in by_preference(logits):
-        for name, values in answer.items():
-            assert sorted(values) == sorted(logits[name])
-        found.append(sum(logits[name][_first(values, logits[name])] for name, values in answer.items()))
-    expected = [sum(chosen) for chosen in itertools.product(*numbers)]
-    assert found == pytest.approx(sorted(expected, reverse=True))
+    weights = {name: torch.tensor(values).double().softmax(0) for name, values in logits.items()}
+    answers = list(by_preference(logits))
+    for name, expected in weights.items():
+        torch.testing.assert_close(answers[0][name], expected)
+        for answer in answers:
+            torch.testing.assert_close(answer[name].sort().values, expected.sort().values)
+    chosen = [tuple(int(vector.argmax()) for vector in answer.values()) for answer in answers]
+    assert len(set(chosen)) == len(chosen) == math.prod(map(len, numbers))
+    found = [sum(values[place] for values, place in zip(numbers, one, strict=True)) for one in chosen]
+    assert found == pytest.approx(sorted(found, reverse=True))
 
 
-def _first(values, before):
-    """The option in front; among equals the one that was moved, which the first logit of all tells nothing about."""
-    best = max(values)
-    front = [place for place, value in enumerate(values) if value == best]
-    moved = [place for place in front if before[place] != best]
-    return moved[0] if moved else front[0]
-
-
-def test_the_first_is_as_it_was_and_the_others_keep_their_order():
-    logits = {"op": [0.2, 0.9, 0.4], "input": [1.0, 0.3]}
-    first, second, *_ = by_preference(logits)
-    assert first == logits
-    assert second == {"op": [0.2, 0.4, 0.9], "input": [1.0, 0.3]}
+def test_the_others_keep_their_order():
+    _, second, *_ = by_preference({"op": [0.2, 0.9, 0.4], "input": [1.0, 0.3]})
+    assert {name: vector.argsort(descending=True).tolist() for name, vector in second.items()} == {
+        "op": [2, 1, 0],
+        "input": [0, 1],
+    }
 
 
 def test_many_choices_are_no_burden():

@@ -147,14 +147,13 @@ class NASI(Searcher):
     def step(self, number: int) -> dict[str, Any]:
         """The trace norm of one draw on one batch, and its gradient by the logits; for the mean of Eq. 40 the norm alone."""
         searching = number >= self.samples
-        use = ("step", number - self.samples) if searching else ("sample", number)
+        place = number - self.samples if searching else number
         logits = self.network.logits()
-        weights = self.network.draw(
-            logits, temperature=self.temperature, generator=generator(self.problem.seed, "nasi", *use)
-        )
+        draws = generator(self.problem.seed, "nasi", "step" if searching else "sample", place)
+        weights = self.network.draw(logits, temperature=self.temperature, generator=draws)
         drawn = {choice.name: _names(choice.options, weights[choice.name]) for choice in self.network.choices}
         with threads(self.problem.scorer.settings.threads), EXACT():
-            trace = self._trace(weights if searching else {name: one.detach() for name, one in weights.items()}, number)
+            trace = self._trace(weights if searching else {name: one.detach() for name, one in weights.items()}, place)
             found: dict[str, Any] = {"trace": trace.item(), "drawn": drawn}
             if searching:
                 slopes = torch.autograd.grad(trace, list(logits.values()), allow_unused=True, materialize_grads=True)
@@ -223,8 +222,14 @@ class NASI(Searcher):
     # -- the answer ---------------------------------------------------------------------------------------------------
     def ask(self, count: int = 1) -> list[Proposal]:
         """The architecture the logits prefer, then the next likely ones, as many as the limits let in."""
+        if not self.largest:
+            raise SearchError(
+                f"nasi: not one of {len(self.traces)} steps has a gradient: with mu = {self.mu:g} there is none above the "
+                f"limit nu = {self.limit:g}, and the least trace norm was {min(self.traces):g}; give a larger nasi.nu, or "
+                "another nasi.mu"
+            )
         if self._answers is None:
-            self._answers = map(self._derived, by_preference(self.logits))
+            self._answers = map(self.network.derive, by_preference(self.logits))
         proposals = []
         for _ in range(count):
             proposal = self._next_answer(self._answers)
@@ -240,11 +245,6 @@ class NASI(Searcher):
             if proposal is not None:
                 return proposal
         return None
-
-    def _derived(self, logits: Mapping[str, Sequence[float]]) -> Any:
-        return self.network.derive(
-            {name: torch.tensor(values, dtype=torch.float64).softmax(0) for name, values in logits.items()}
-        )
 
     def state(self) -> dict[str, Any]:
         """As the base, with the logits and the limit."""

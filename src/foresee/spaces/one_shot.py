@@ -22,6 +22,7 @@ import torch
 from torch import Tensor, nn
 
 from foresee.errors import InputError, UnknownNameError
+from foresee.spaces.absent import weighed
 from foresee.spaces.partial import make_bypass, partially
 
 A = TypeVar("A")
@@ -156,7 +157,7 @@ class Mixed(nn.Module):
         for option, weight in zip(self.options.values(), weights, strict=True):
             if weight is None:
                 continue
-            term = weight.to(x) * option(x)
+            term = weighed(weight, option, x)
             total = term if total is None else total + term
         if total is None:  # nothing chosen: a zero of the right shape
             total = 0.0 * next(iter(self.options.values()))(x)

@@ -9,11 +9,13 @@ from __future__ import annotations
 import re
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 
 import torch
 from torch import Tensor, nn
 
 from foresee.errors import InputError
+from foresee.spaces.absent import weighed
 from foresee.spaces.darts import network, operations
 from foresee.spaces.darts.cells import EDGES, KINDS, NODES, OPS, Architecture, Cell, discretise, within
 from foresee.spaces.darts.network import Form, Place
@@ -44,8 +46,8 @@ class MixedCell(nn.Module):
         for node in NODES:
             total: Tensor | None = None
             for source, weights, scale in self.terms(self.kind, node):
-                term = self.edges[EDGES.index((source, node))](states[source], weights)
-                term = term if scale is None else scale.to(term) * term
+                edge = partial(self.edges[EDGES.index((source, node))], weights=weights)
+                term = edge(states[source]) if scale is None else weighed(scale, edge, states[source])
                 total = term if total is None else total + term
             if total is None:  # nothing chosen for this node
                 total = states[0][:, :, :: self.stride, :: self.stride] * 0.0

@@ -18,6 +18,7 @@ from torch import Tensor, nn
 
 from foresee.checks import whole
 from foresee.errors import InputError, UnknownNameError
+from foresee.spaces.absent import weighed
 from foresee.spaces.blocks import global_average, image_shape
 from foresee.spaces.nasbench1shot1.wiring import Wiring
 from foresee.spaces.nasbench101.cell import Architecture
@@ -97,8 +98,7 @@ class ChoiceCell(nn.Module):
         weight = read[0]
         if weight is None:
             return None
-        projected: Tensor = weight.to(x) * self.projections[str(vertex)](x)
-        return projected
+        return weighed(weight, self.projections[str(vertex)], x)
 
 
 def _plus(total: Tensor | None, term: Tensor) -> Tensor:
