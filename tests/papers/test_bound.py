@@ -7,7 +7,6 @@ import sys
 import numpy as np
 import pytest
 import torch
-from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import spearmanr
 
@@ -36,32 +35,6 @@ def chosen(problem):
 
 def agreement(bounds, errors, mu, nu):
     return spearmanr(bounds.at(mu, nu), errors).statistic
-
-
-# -- the formula --------------------------------------------------------------------------------------------------------
-@given(positive, positive, positive, positive)
-def test_bounds_are_those_of_the_thesis(metric, kappa, mu, nu):
-    def at(scenario, **form):
-        return Bounds.of([metric], kappa, scenario=scenario, **form).at(mu, nu)[0]
-
-    trade_off = mu * (metric**2 - nu) ** 2
-    assert at("realizable") == pytest.approx(1 / metric)
-    assert at("realizable_trade_off") == pytest.approx(1 / metric + trade_off)
-    assert at("realizable_kappa") == pytest.approx(kappa / metric)
-    assert at("non_realizable") == pytest.approx(kappa / metric + trade_off)
-    released = kappa / (metric + 1e-6) + mu * abs(metric**2 - nu)
-    assert at("non_realizable", power=1.0, epsilon=1e-6) == pytest.approx(released)
-
-
-@given(st.lists(st.tuples(positive, positive), min_size=2, max_size=20), st.sampled_from([1.0, 2.0]))
-def test_the_box_goes_from_hardly_any_trade_off_to_hardly_anything_else(pairs, power):
-    metric, kappa = np.array(pairs).T
-    bounds = Bounds.of(metric, kappa, power=power)
-    (least, low), (most, high) = bounds.box().tolist()
-    gap = kappa / metric
-    assert (10**least * metric ** (2 * power) < gap / 9.9).mean() >= 0.9 - 1 / len(pairs)
-    assert (10**most * metric ** (2 * power) > gap * 9.9).mean() >= 0.9 - 1 / len(pairs)
-    assert metric.min() ** 2 * 0.999 <= 10**low <= 10**high <= metric.max() ** 2 * 1.001
 
 
 # -- the choice ---------------------------------------------------------------------------------------------------------

@@ -71,8 +71,9 @@ def test_only_alike_ones_go_together():
     desk = Desk(engine, 10)
     for ticket, (names, seed) in enumerate([(("a",), 0), (("a",), 1), (("b",), 0), (("a",), 0)]):
         desk.submit(ticket, str(ticket), names, seed)
-    answers(desk, 4)
-    assert engine.jobs == [("0", "3"), ("1",), ("2",)]
+    desk.submit(4, "4", ("a",), 0, {"channels": 4})
+    answers(desk, 5)
+    assert engine.jobs == [("0", "3"), ("1",), ("2",), ("4",)]
 
 
 def test_a_killer_takes_no_other_with_it():

@@ -127,3 +127,19 @@ def test_a_proxy_that_wants_more_samples_than_there_are_stops_no_other():
     assert snip.ok
     assert (knas.proxy, knas.status) == ("knas", "unsupported")
     assert knas.reason == "50 batches are needed, but the one given has only 8 samples"
+
+
+def test_other_settings_of_the_space_give_the_scores_of_such_a_scorer():
+    made, wide = scorer(), {"channels": 4}
+    found = values(made(Job(CELLS, NAMES, 3, tuple(wide.items()))))
+    asked = made.settings
+    assert found == values(Scorer("nasbench201", asked, space_settings={**SMALL, **wide})(Job(CELLS, NAMES, 3)))
+    assert found != values(made(Job(CELLS, NAMES, 3)))
+    assert made.other({}) is made
+    assert made.other(wide) is made.other(dict(wide))
+    assert made.other(wide).data is made.data
+    given = Scorer(made.space, asked).other(wide)
+    assert (given.space.channels, given.space.cells) == (4, 1)
+    assert pickle.loads(pickle.dumps(made))._others == {}
+    with pytest.raises(UnknownNameError, match="channels"):
+        made.other({"chanels": 4})

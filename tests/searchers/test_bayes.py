@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from foresee.errors import InputError, MissingExtraError, UnknownNameError
-from foresee.searchers.bayes import Trials, maximise, most_promising, spread
+from foresee.searchers.bayes import DEVIATIONS, Trials, maximise, most_promising, spread, surrogate
 
 BOX = [[-2.0, 0.0], [2.0, 3.0]]
 
@@ -84,6 +84,23 @@ def test_the_most_promising_is_the_top_between_what_was_seen():
     )
     assert most_promising(seen, (-((seen[:, 0] - 0.5) ** 2)).tolist(), candidates) == 1
     assert most_promising(seen, ((seen[:, 0] - 0.45) ** 3).tolist(), candidates) == 2
+
+
+def test_a_model_is_sure_of_what_it_saw_and_says_what_is_to_be_gained():
+    pytest.importorskip("botorch")
+    points = spread(BOX, 24, 1)
+    values = [hill(point) for point in points]
+    model = surrogate(points, values, torch.tensor(BOX, dtype=torch.float64))
+    mean, deviation = model.predict(points)
+    assert mean.tolist() == pytest.approx(values, abs=0.1)
+    corner = torch.tensor([[-2.0, 0.0], [0.5, 2.0]], dtype=torch.float64)
+    assert deviation.mean() < model.predict(corner)[1][0]
+    upper = model.gain(corner, "ucb")
+    assert torch.equal(upper, model.predict(corner)[0] + DEVIATIONS * model.predict(corner)[1])
+    assert model.gain(points).argmax() in torch.tensor(values).topk(6).indices
+    assert surrogate(points[:1], values[:1]) is None
+    with pytest.raises(UnknownNameError, match="acquisition"):
+        model.gain(points, "pi")
 
 
 def test_as_many_trials_as_candidates_try_all_of_them():

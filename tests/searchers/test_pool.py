@@ -55,3 +55,9 @@ def test_what_has_no_score_comes_last():
     pool = Pool(problem(), 3)
     pool.members, pool.merits = ["a", "b", "c", "d"], [1.0, None, 2.0, 2.0]
     assert pool.ranked == ["c", "d", "a", "b"]
+
+
+def test_a_pool_depends_on_its_own_seed_and_a_longer_one_begins_with_a_shorter():
+    some = drawn(problem(seed=1), 12, seed=7)
+    assert some == drawn(problem(seed=2), 12, seed=7) != drawn(problem(seed=2), 12, seed=8)
+    assert drawn(problem(), 20, seed=7)[:12] == some

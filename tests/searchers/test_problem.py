@@ -170,3 +170,16 @@ def test_a_network_that_fails_is_a_score_with_its_reason():
 def test_a_one_shot_network_may_be_for_another_task():
     network = Problem(scorer()).one_shot(fs.Task((1, 5, 5), 3), channels=3)
     assert network(torch.zeros(2, 1, 5, 5)).shape == (2, 3)
+
+
+def test_scores_under_other_settings_of_the_space_are_kept_apart(tmp_path):
+    cell = scorer().space.parse(CELLS[0])
+    wide = {"channels": 4}
+    with Cache(tmp_path / "scores.sqlite") as cache:
+        problem = Problem(scorer(), cache=cache)
+        own, other = (problem.scores([cell], ["grad_norm"], space_settings=changed)[0] for changed in ({}, wide))
+        assert own["grad_norm"].value != other["grad_norm"].value
+        assert len(cache) == 2
+        again = problem.scores([cell], ["grad_norm"], space_settings=wide)[0]
+        assert again["grad_norm"].value == other["grad_norm"].value
+        assert len(cache) == 2

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from html import escape
 from typing import Any
 
-from foresee.report.info import Info
+from foresee.report.info import Info, Measure
 from foresee.report.words import number, short
 from foresee.runs.record import Record
 from foresee.runs.values import is_number
@@ -72,35 +72,34 @@ class Chosen:
 
 
 def chosen(record: Record, info: Info) -> Chosen | None:
-    """What a run that chose points has to show; None for any other."""
+    """What a run that chose points has to show; None for any other.
+
+    A model is one of merits, more being better; what it expects is shown as the run's own value.
+    """
     outcomes = [step.outcome for step in record.steps if "point" in step.outcome and "box" in step.outcome]
     values = {entry.id: entry.value for entry in info.entries}
     pairs = zip(record.candidates, outcomes, strict=False)  # the last may have been chosen and not evaluated
-    tries = [_try(row.id, row.architecture, values.get(row.id), outcome) for row, outcome in pairs]
+    tries = [_try(row.id, row.architecture, values.get(row.id), outcome, info.measure.sign) for row, outcome in pairs]
     boxes = [box for outcome in outcomes if (box := _box(outcome["box"])) is not None]
     made = tuple(one for one in tries if one is not None)
     if not boxes or not made:
         return None
     best = info.best.id if info.best else None
     model = next((seen for one in reversed(outcomes) if (seen := _model(one.get("model"))) is not None), None)
-    return Chosen(tuple(_maps(model, boxes[-1], made, best, info.measure.name)), made, best)
+    return Chosen(tuple(_maps(model, boxes[-1], made, best, info.measure)), made, best)
 
 
-def _maps(model: Mapping[str, Any] | None, box: Box, tries: Sequence[Try], best: int | None, what: str) -> list[Map]:
+def _maps(model: Mapping[str, Any] | None, box: Box, tries: Sequence[Try], best: int | None, of: Measure) -> list[Map]:
     if model is None:
-        return [
-            Map(
-                "Points",
-                f"Where μ and ν were tried: the fuller the colour, the more {what}.",
-                picture([], box, tries, best),
-            )
-        ]
+        note = f"Where μ and ν were tried: the fuller the colour, the more {of.name}."
+        return [Map("Points", note, picture([], box, tries, best))]
+    means = [[None if one is None else of.sign * one for one in row] for row in model["mean"]]
     expected = model["acquisition"] == "ei"  # kept as its logarithm, which falls without end
     gains = [
         [math.exp(min(one, 300.0)) if expected and one is not None else one for one in row] for row in model["gain"]
     ]
     return [
-        Map("Mean", f"What the model expects of {what}.", picture(model["mean"], box, tries, best)),
+        Map("Mean", f"What the model expects of {of.name}.", picture(means, box, tries, best)),
         Map("Uncertainty", "Its standard deviation.", picture(model["deviation"], box, tries, best)),
         Map(
             "Acquisition",
@@ -143,7 +142,7 @@ def _number(value: Any) -> bool:
     return value is None or (is_number(value) and abs(value) < 1e150)
 
 
-def _try(name: int, architecture: str, value: float | None, outcome: Mapping[str, Any]) -> Try | None:
+def _try(name: int, architecture: str, value: float | None, outcome: Mapping[str, Any], sign: float) -> Try | None:
     if not _pair(outcome["point"]):
         return None
     here = outcome.get("model")
@@ -151,7 +150,7 @@ def _try(name: int, architecture: str, value: float | None, outcome: Mapping[str
     seen = here if isinstance(here, Mapping) else {}
     mean, deviation = (one if _number(one := seen.get(key)) else None for key in ("mean", "deviation"))
     x, y = map(float, outcome["point"])
-    return Try(name, x, y, architecture, value, mean, deviation)
+    return Try(name, x, y, architecture, value, None if mean is None else sign * mean, deviation)
 
 
 # -- pictures -------------------------------------------------------------------------------------------------------------

@@ -154,3 +154,27 @@ class Surrogate:
             warnings.simplefilter("ignore")
             found: Tensor = ways.LogExpectedImprovement(self._model, best_f=self._best)(points[:, None])
         return found
+
+    def seen(self, bounds: Tensor, point: Tensor, acquisition: str, side: int) -> dict[str, Any]:
+        """What is thought of two numbers, in plain values: mean, deviation and gain, `here` at a point and on a grid.
+
+        Of the grid of `side` points a side within `bounds` (2, 2), columns are the first number and rows the second.
+        """
+        low, high = bounds.tolist()
+        first, second = (torch.linspace(low[i], high[i], side, dtype=torch.float64) for i in (0, 1))
+        rows, columns = torch.meshgrid(second, first, indexing="ij")
+        every = torch.cat([point[None], torch.stack([columns.flatten(), rows.flatten()], 1)])
+        kinds = dict(zip(("mean", "deviation"), self.predict(every), strict=True))
+        kinds["gain"] = self.gain(every, acquisition)
+        grids = {name: [list(map(plain, row)) for row in values[1:].view(side, side)] for name, values in kinds.items()}
+        return {"acquisition": acquisition, "here": {name: plain(values[0]) for name, values in kinds.items()}, **grids}
+
+
+def plain(value: Any) -> float | None:
+    """A number to be stored and looked at: six digits of it, None where it is not finite.
+
+    >>> plain(torch.tensor(1 / 3)), plain(math.inf)
+    (0.333333, None)
+    """
+    number = float(f"{float(value):.6g}")
+    return number if math.isfinite(number) else None

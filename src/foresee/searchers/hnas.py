@@ -17,13 +17,13 @@ from foresee.errors import InputError, UnknownNameError, shown
 from foresee.extras import need
 from foresee.scoring.settings import MOST_SEED
 from foresee.searchers.base import Result, Searcher, searchers
-from foresee.searchers.bayes import ACQUISITIONS, CANDIDATES, METHODS, Surrogate, spread, surrogate
+from foresee.searchers.bayes import ACQUISITIONS, CANDIDATES, METHODS, Surrogate, plain, spread, surrogate
 from foresee.searchers.gate import Proposal
 from foresee.searchers.pool import drawn
-from foresee.searchers.pool_file import admitted, part, read
+from foresee.searchers.pool_file import TEXTS, part, taken
 from foresee.searchers.problem import Problem
 from foresee.searchers.unified import Bounds
-from foresee.seeds import derive, stream
+from foresee.seeds import derive, random_states_kept
 from foresee.task import MOST
 
 #: the proxy that is kappa
@@ -135,10 +135,14 @@ class HNAS(Searcher):
         self.asked_for = {self.metric: _settings("metric_settings", metric_settings)}
         if kappa:
             self.asked_for[KAPPA] = _settings("kappa_settings", kappa_settings)
-        self._read = None if pool_file is None else self._from_file(pool_file)
+        if not isinstance(pool_file, str | None):
+            raise InputError(f"hnas.pool_file = {shown(pool_file)}: expected a path")
+        self._read: dict[str, list[Any]] | None = None
+        if pool_file is not None:
+            self._read = taken(problem, pool_file, list(self.asked_for), pool, self.pool_seed)
         for changed in self.asked_for.values():
             problem.scorer.other(changed)  # a setting that does not exist is said now
-        self._pool: dict[str, list[Any]] = {"architecture": [], **{name: [] for name in self.asked_for}}
+        self._pool: dict[str, list[Any]] = {TEXTS: [], **{name: [] for name in self.asked_for}}
         self._choices: list[Mapping[str, Any]] = []
         self._values: list[float] = []
 
@@ -146,7 +150,7 @@ class HNAS(Searcher):
     @property
     def parts(self) -> int:
         """Steps that make the pool."""
-        return 1 if self._read is not None else -(-self.pool // PART)
+        return 1 if self._read else -(-self.pool // PART)
 
     def steps_before(self, candidate: int) -> int:
         """The whole pool, and one choice for each candidate."""
@@ -179,7 +183,7 @@ class HNAS(Searcher):
 
     def _scored(self, architectures: Sequence[Any]) -> dict[str, list[Any]]:
         """The metric and kappa of architectures; those of equal networks share their looks."""
-        found: dict[str, list[Any]] = {"architecture": [str(one) for one in architectures]}
+        found: dict[str, list[Any]] = {TEXTS: [str(one) for one in architectures]}
         for name, changed in self.asked_for.items():
             alike = [other for other, its in self.asked_for.items() if its == changed]
             if name not in found and architectures:
@@ -187,20 +191,10 @@ class HNAS(Searcher):
                 found |= {other: [_finite(one[other].value) for one in scores] for other in alike}
         return {name: found.get(name, []) for name in self._pool}
 
-    def _from_file(self, path: str) -> dict[str, list[Any]]:
-        """A pool that was scored before."""
-        if not isinstance(path, str):
-            raise InputError(f"hnas.pool_file = {shown(path)}: expected a path")
-        texts, columns = read(path, list(self.asked_for))
-        places = admitted(self.problem, texts, path)
-        if len(places) > self.pool:
-            places = sorted(stream(self.pool_seed, "pool").sample(places, self.pool))
-        return part({"architecture": texts, **columns}, places)
-
     @cached_property
     def _members(self) -> dict[str, list[Any]]:
         """The run's own pool: all of it, or what its seed draws with replacement."""
-        many = len(self._pool["architecture"])
+        many = len(self._pool[TEXTS])
         if not self.resample:
             return self._pool
         return part(self._pool, sorted(set(self.problem.stream("resample").choices(range(many), k=many))))
@@ -224,22 +218,24 @@ class HNAS(Searcher):
 
     def _choose(self, number: int) -> dict[str, Any]:
         """The next (mu, nu), the architecture it selects, and what the model thinks of it and all around."""
-        with threads(1), torch.random.fork_rng(devices=[]):  # a fit may draw from the global generator
-            torch.manual_seed(derive(self.problem.seed, "step", number))
+        with (
+            threads(1),
+            random_states_kept(derive(self.problem.seed, "step", number)),
+        ):  # a fit may draw from any of them
             model = self._model()
             point = self._point(number, model)
         mu, nu = (10.0**point).tolist()
         bound = self._bounds.at(mu, nu)
         order = np.argsort(np.where(np.isfinite(bound), bound, np.inf), kind="stable")
         taken = {choice["architecture"] for choice in self._choices}
-        left = [place for place in order.tolist() if self._members["architecture"][place] not in taken]
+        left = [place for place in order.tolist() if self._members[TEXTS][place] not in taken]
         chosen = left[0] if left else None
         return {
             "point": point.tolist(),
             "box": self._box.tolist(),
-            "architecture": None if chosen is None else self._members["architecture"][chosen],
-            "objective": None if chosen is None else _plain(bound[chosen]),
-            "model": None if model is None else self._seen(model, point),
+            "architecture": None if chosen is None else self._members[TEXTS][chosen],
+            "objective": None if chosen is None else plain(bound[chosen]),
+            "model": None if model is None else model.seen(self._box, point, self.acquisition, GRID),
         }
 
     def _model(self) -> Surrogate | None:
@@ -264,23 +260,6 @@ class HNAS(Searcher):
         point: Tensor = low + (high - low) * torch.tensor(where, dtype=torch.float64)
         return point
 
-    def _seen(self, model: Surrogate, point: Tensor) -> dict[str, Any]:
-        """Mean, deviation and acquisition at the point, and on a grid: rows are nu, columns mu."""
-        low, high = self._box
-        sides = [torch.linspace(float(low[i]), float(high[i]), GRID, dtype=torch.float64) for i in (0, 1)]
-        nu, mu = torch.meshgrid(sides[1], sides[0], indexing="ij")
-        every = torch.cat([point[None], torch.stack([mu.flatten(), nu.flatten()], 1)])
-        kinds = dict(zip(("mean", "deviation"), model.predict(every), strict=True))
-        kinds["gain"] = model.gain(every, self.acquisition)
-        return {
-            "acquisition": self.acquisition,
-            "here": {name: _plain(values[0]) for name, values in kinds.items()},
-            **{
-                name: [[_plain(v) for v in row] for row in values[1:].view(GRID, GRID)]
-                for name, values in kinds.items()
-            },
-        }
-
     # -- candidates -----------------------------------------------------------------------------------------------------
     def ask(self, count: int = 1) -> list[Proposal]:
         """The architecture that was chosen; none when all of the pool were."""
@@ -294,9 +273,9 @@ class HNAS(Searcher):
 
     def state(self) -> dict[str, Any]:
         """As the base, with the points tried and what was found there."""
-        values = [_plain(value) for value in self._values]
+        values = [plain(value) for value in self._values]
         points = [choice["point"] for choice in self._choices]
-        return {**super().state(), "pool": len(self._pool["architecture"]), "points": points, "values": values}
+        return {**super().state(), "pool": len(self._pool[TEXTS]), "points": points, "values": values}
 
 
 def _range(name: str, said: Sequence[float] | None) -> tuple[float, float] | None:
@@ -320,8 +299,3 @@ def _settings(name: str, said: Mapping[str, Any] | None) -> dict[str, Any]:
 def _finite(value: float | None) -> float | None:
     """The value of a score, where it is a number."""
     return value if value is not None and math.isfinite(value) else None
-
-
-def _plain(value: Any) -> float | None:
-    """A number to be stored, to six digits: what is looked at, not computed with."""
-    return _finite(float(f"{float(value):.6g}"))

@@ -12,6 +12,7 @@ from typing import Any
 from foresee.errors import ForeseeError, InfeasibleError, InputError, UnknownNameError, shown
 from foresee.searchers.gate import Gate
 from foresee.searchers.problem import Problem
+from foresee.seeds import stream
 
 #: a file larger than this is not read
 MOST_BYTES = 2**28
@@ -88,6 +89,15 @@ def _numbers(path: str | Path, name: str, texts: Sequence[str]) -> list[float | 
             raise InputError(f"{path}, row {number}: {name} is {shown(text, 40)}, expected a number") from None
         found.append(value if math.isfinite(value) else None)
     return found
+
+
+def taken(problem: Problem, path: str | Path, columns: Sequence[str], many: int, seed: int) -> dict[str, list[Any]]:
+    """A pool of a file of scores, by column: those that may be searched, of more than `many` so many drawn by the seed."""
+    texts, numbers = read(path, columns)
+    places = admitted(problem, texts, str(path))
+    if len(places) > many:
+        places = sorted(stream(seed, "pool").sample(places, many))
+    return part({TEXTS: texts, **numbers}, places)
 
 
 def part(pool: Mapping[str, Sequence[Any]], places: Sequence[int]) -> dict[str, list[Any]]:
