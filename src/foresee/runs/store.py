@@ -115,10 +115,14 @@ class Store:
 
     # -- writing ----------------------------------------------------------------------------------------------------------
     @contextmanager
-    def _transaction(self) -> Iterator[sqlite3.Connection]:
+    def _transaction(self, *, lasting: bool = True) -> Iterator[sqlite3.Connection]:
+        """All or nothing. One that is not `lasting` waits for no disk: should the power fail, it is lost with what came
+        after it, and never before what lasts; a killed process loses neither.
+        """
         with translated(self.path):
             if which(self.path) != self._file:  # SQLite would write to a file that nobody will ever find
                 raise RunError(f"{self.path}: was deleted or replaced while the run went on; start a new run")
+            self._connection.execute(f"PRAGMA synchronous={'FULL' if lasting else 'NORMAL'}")
             self._connection.execute("BEGIN IMMEDIATE")
             try:
                 yield self._connection
@@ -153,7 +157,7 @@ class Store:
     ) -> None:
         """A candidate was proposed. Its parent is an earlier candidate of the run, or None."""
         packed = pack(counts, f"counts of candidate {candidate}")
-        with self._transaction() as db:
+        with self._transaction(lasting=False) as db:  # a resumed run would propose it again
             known = parent is None or db.execute("SELECT 1 FROM candidates WHERE id=?", (parent,)).fetchone()
             if not known or (parent is not None and parent >= candidate):
                 raise RunError(
