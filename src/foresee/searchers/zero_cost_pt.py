@@ -48,7 +48,8 @@ class ZeroCostPT(Settling):
     scores all again; `global_edge_greedy` the edge whose scores are worst on average. `global_op_once` and
     `global_edge_once` do so once, and decide the edges in that order.
 
-    Proxies look by the statistics of the batch, as batch norms without running statistics do in the released code.
+    The released code scores in evaluation mode, where batch norms that keep no running statistics take those of the batch.
+    Proxies here take those of the batch in any mode, so it is the same.
 
     Args:
         proxy: by what; the first of the run where it is empty.

@@ -48,3 +48,12 @@ def test_partial_channels_pass_by():
 def test_partial_must_divide_the_channels(partial):
     with pytest.raises(InputError, match="expected a divisor of the 4 channels"):
         NASBench201(channels=4, cells=1).one_shot(TASK, partial=partial)
+
+
+def test_width_depth_and_form_may_be_others_than_the_spaces():
+    small = NASBench201(channels=4, cells=1, variant="reference")
+    with torch.device("meta"):
+        asked = NASBench201().one_shot(TASK, channels=4, cells=1, variant="reference")
+        assert params(asked) == params(small.one_shot(TASK))
+    with pytest.raises(InputError, match="cells 0"):
+        NASBench201().one_shot(TASK, cells=0)

@@ -34,3 +34,13 @@ def test_weights_begin_as_in_stand_alone_networks():
     torch.manual_seed(0)
     weight = TransNASMicro(channels=16).one_shot(Task()).network.cells[1].edges[0].options["nor_conv_3x3"][1].weight
     assert weight.std().item() == pytest.approx((2 / (32 * 9)) ** 0.5, rel=0.05)
+
+
+def test_the_width_may_be_another_than_the_spaces():
+    narrow = TransNASMicro(channels=2, head="jigsaw")
+    with torch.device("meta"):
+        asked, own = (one.one_shot(Task((3, 36, 36), 3), channels=2) for one in (TransNASMicro(head="jigsaw"), narrow))
+    assert [tensor.shape for tensor in asked.parameters()] == [tensor.shape for tensor in own.parameters()]
+    assert [tensor.shape for tensor in own.parameters()] == [
+        t.shape for t in narrow.one_shot(Task((3, 36, 36), 3)).parameters()
+    ]
