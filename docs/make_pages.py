@@ -1,4 +1,4 @@
-"""Write one page per proxy and per space from the same text that `foresee proxies NAME` prints: `python docs/make_pages.py`.
+"""Write the pages of proxies, spaces and presets from the same text that the command prints: `python docs/make_pages.py`.
 
 With `--check` nothing is written; the exit code says whether the pages are up to date.
 """
@@ -17,6 +17,8 @@ from tests.checked import Check, checks
 
 from foresee.proxies import proxies
 from foresee.proxies.base import Proxy
+from foresee.searchers.presets import names as preset_names
+from foresee.searchers.presets import preset
 from foresee.spaces import spaces
 
 DOCS = Path(__file__).parent
@@ -27,6 +29,31 @@ or other people released gave on three small networks (tests/golden), in float64
 something else than the paper, a variant of the proxy has its values, as the page says. *A slow float64 version*: the
 formula once more, in the test, as plainly as it can be written, on random small networks. For NASI, HNAS, the trace
 of the tangent kernel and the default score nobody's values are at hand: there the slow version is the reference."""
+
+PRESETS = """\
+# The papers' searches
+
+```
+foresee presets                                                     # all of them
+foresee presets dextr-autoformer-tiny                               # what the paper did, and every setting
+foresee search --preset dextr-autoformer-tiny --out runs/tiny       # at a count that a CPU does in minutes
+foresee search --preset dextr-autoformer-tiny --full --out runs/t   # as published
+foresee search --preset dextr-mobilenet --data cifar10.npz --seed 1 --set elitist_evolution.population=64
+```
+
+A preset is a TOML file with the settings of a search; options that are given win, and `--set` adds to its tables. All else is
+as with any search: limits hold, Ctrl-C is harmless, `--resume` goes on. In Python:
+
+```python
+import foresee as fs
+
+run = fs.preset("dextr-autoformer-tiny").run(out="runs/tiny", seed=1)
+settings = fs.preset("nasi-fix-darts").settings(full=True)
+```
+
+A reduced count shows that the search works and what it costs; what it finds is not the paper's result.
+
+"""
 
 
 def proxy_page(found: Proxy) -> str:
@@ -83,6 +110,16 @@ def _plain(text: str) -> str:
     return "`".join(parts)
 
 
+def preset_part(name: str) -> str:
+    """A heading, what it looks for, and what the paper did beside what is done here."""
+    one = preset(name)
+    counts = "; ".join(f"{key} {ours} here, {theirs:,} published" for key, ours, theirs in one.counts)
+    facts = {"source": f"{one.paper}, {one.section}", "the paper": one.did, "counts": counts}
+    facts |= {key: text for key, text in (("otherwise here", one.differs), ("needs", one.needs)) if text}
+    rows = "\n".join(f"| {key} | {_cell(_plain(text))} |" for key, text in facts.items())
+    return f"## {name}\n\n{_plain(one.summary)}\n\n| | |\n|---|---|\n{rows}\n"
+
+
 def pages() -> dict[Path, str]:
     """Every page with its text."""
     made: dict[Path, str] = {}
@@ -106,6 +143,7 @@ def pages() -> dict[Path, str]:
         rows.append(f"## {name}\n\n{kind.source}. {shown and f'{shown} architectures. '}{kind.summary}\n")
         rows.append(f"```text\n{(inspect.getdoc(kind) or '').strip()}\n```\n")
     made[DOCS / "spaces.md"] = "# Spaces\n\n" + "\n".join(rows)
+    made[DOCS / "presets.md"] = PRESETS + "\n".join(preset_part(name) for name in preset_names())
     return made
 
 

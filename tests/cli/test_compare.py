@@ -65,7 +65,7 @@ def test_it_prints_a_table_and_writes_a_folder(compare, foresee, monkeypatch):
         ([], "--table"),
         (["--table", "small.npz"], "name who takes part with --searchers: "),
         (["--table", "absent.npz", "--searchers", "random"], "absent.npz"),
-        ([*ASK, "--searchers", "evolutoin"], "did you mean evolution?"),
+        ([*ASK, "--searchers", "evolutoin"], "did you mean evolution"),
         ([*ASK, "--judge", "test_acc_cifar100"], "did you mean"),
         ([*ASK, "--target", "val_acc_cifar100"], "did you mean"),
         ([*ASK, "--set", "zico.x=1"], "unknown name in --set 'zico'"),

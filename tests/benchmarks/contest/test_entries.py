@@ -70,7 +70,7 @@ def test_settings_by_searcher_and_by_name():
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("evolutoin", "unknown searcher 'evolutoin': did you mean evolution?"),
+        ("evolutoin", "unknown searcher 'evolutoin': did you mean evolution"),
         ("evolution@dexter", "unknown objective of evolution 'dexter': did you mean dextr"),
         ("evolution@mesured", "did you mean measured?"),
         ("evolution@dextr:nothing", "nothing"),

@@ -15,7 +15,8 @@ from foresee.benchmarks.contest import compare
 from foresee.benchmarks.contest import run as room
 from foresee.benchmarks.contest.run import usual_judge, usual_target
 from foresee.benchmarks.contest.trial import trial_of
-from foresee.benchmarks.table import Table
+from foresee.benchmarks.formats.collect import Collector
+from foresee.benchmarks.table import MEAN, Table
 from foresee.runs import read
 from foresee.runs.record import CandidateRow, Record
 from foresee.searchers import searchers
@@ -82,7 +83,7 @@ def test_what_is_judged_is_the_best_by_what_is_followed(tmp_path):
                 assert pick.judged == known[pick.architecture]
             elif "@measured" in trial.label:  # another text of a cell in the table
                 assert pick.judged is not None
-    followed = found.standings["evolution(population=4, sample=2)@params"]
+    followed = found.standings["evolution@params"]
     assert followed.absent > 0  # the table holds 200 of 15,625
     assert found.standings["random@measured"].absent == 0
 
@@ -218,6 +219,26 @@ def test_usual_columns_are_test_and_the_shortest_validation():
     assert open_ended.truth.direction == "lower"
     assert open_ended.truth.best == table.values("test_loss").min()
     assert all(one.regret.value >= 0 for one in open_ended.standings.values() if one.judged.n)
+
+
+def test_of_a_longer_training_the_shorter_ones_are_seen_too(monkeypatch):
+    collector = Collector("made up", "nasbench201")
+    for place, text in enumerate(small_table(60).architectures):
+        collector.new(text)
+        for epochs in (3, 12, 200):
+            collector.measure(place, float(place + epochs), "val_acc", "cifar10", epochs, MEAN)
+        collector.measure(place, float(place), "test_acc", "cifar10", 200, MEAN)
+    table, handed = collector.table(), []
+    original = room.run_search
+    monkeypatch.setattr(
+        room, "run_search", lambda *args, **given: (handed.append(given["measured"]), original(*args, **given))[1]
+    )
+    compare(table, "successive_halving@measured,random@params", **{**ASK, "seeds": 1, "target": "val_acc@12"})
+    assert list(handed[0].levels) == ["val_acc_cifar10@3"]
+    assert handed[0]([table.architectures[5]]) == [17.0]
+    assert handed[1] is None  # nothing of the table
+    usual = compare(table, "random@measured", **{**ASK, "seeds": 1, "target": None})
+    assert usual.settings.target == "val_acc_cifar10@3"
 
 
 def test_who_sees_what_it_is_judged_by_is_told_so():

@@ -38,13 +38,22 @@ _FORM = re.compile(
 
 @dataclass(frozen=True)
 class Entry:
-    """One searcher of a contest; `follows` are its objectives, `named` is the name it was given, "" where none was."""
+    """One searcher of a contest; `follows` are its objectives, `named` is the name it was given, "" where none was.
+
+    `label` is what it is called in tables and pictures: its name, or `searcher@follows`, with its settings where another
+    would be called the same.
+    """
 
     searcher: str
     follows: tuple[str, ...]
     settings: Mapping[str, Any] = field(default_factory=dict)
     evaluations: int | None = None
     named: str = ""
+    label: str = field(default="", compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        if not self.label:
+            object.__setattr__(self, "label", self.named or str(self))
 
     @classmethod
     def parse(cls, text: str, proxy: str) -> Entry:
@@ -89,15 +98,14 @@ class Entry:
 
     def __str__(self) -> str:
         """The text that is read as this entry."""
-        given = {**self.settings, **({} if self.evaluations is None else {EVALUATIONS: self.evaluations})}
-        inside = ", ".join(f"{key}={_written(value)}" for key, value in given.items())
         named = f"{self.named}=" if self.named else ""
-        return f"{named}{self.searcher}{f'({inside})' if inside else ''}@{'+'.join(self.follows)}"
+        return f"{named}{self.searcher}{f'({self.said})' if self.said else ''}@{'+'.join(self.follows)}"
 
     @property
-    def label(self) -> str:
-        """What it is called in tables and pictures."""
-        return self.named or str(self)
+    def said(self) -> str:
+        """Its settings, as they are written."""
+        given = {**self.settings, **({} if self.evaluations is None else {EVALUATIONS: self.evaluations})}
+        return ", ".join(f"{key}={_written(value)}" for key, value in given.items())
 
     @property
     def measured(self) -> bool:
@@ -140,12 +148,26 @@ def entries_of(
     return found
 
 
+def labelled(entries: Iterable[Entry]) -> tuple[Entry, ...]:
+    """Entries with short labels, where these tell them apart.
+
+    >>> [one.label for one in labelled(entries_of("random,evolution(sample=3),evolution(sample=4),hers=random", "dextr"))]
+    ['random@dextr', 'evolution(sample=3)@dextr', 'evolution(sample=4)@dextr', 'hers']
+    """
+    found = list(entries)
+    short = [one.named or f"{one.searcher}@{'+'.join(one.follows)}" for one in found]
+    return tuple(
+        replace(one, label=text if short.count(text) == 1 else one.named or str(one))
+        for one, text in zip(found, short, strict=True)
+    )
+
+
 def _given(entry: Entry, settings: Mapping[str, Mapping[str, Any]]) -> Entry:
     """The entry with what was set for its searcher, and then for itself; what it says itself wins."""
     own = {**settings.get(entry.searcher, {}), **settings.get(tidy(entry.named), {}), **entry.settings}
     evaluations = own.pop(EVALUATIONS, None) if entry.evaluations is None else entry.evaluations
     own.pop(EVALUATIONS, None)
-    made = replace(entry, settings=own, evaluations=evaluations)
+    made = replace(entry, settings=own, evaluations=evaluations, label="")
     made.check()
     return made
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from foresee.benchmarks.contest.entries import Entry
+from foresee.benchmarks.contest.entries import Entry, labelled
 from foresee.errors import InputError
 from foresee.scoring.settings import ScoringSettings
 from foresee.settings import Settings, name, names, needed, part, setting, whole
@@ -55,4 +55,4 @@ class ContestSettings(Settings):
     @cached_property
     def entries(self) -> tuple[Entry, ...]:
         """Who takes part."""
-        return tuple(Entry.parse(text, self.scoring.proxies[0]) for text in self.searchers)
+        return labelled(Entry.parse(text, self.scoring.proxies[0]) for text in self.searchers)
