@@ -277,3 +277,30 @@ def test_without_any_gradient_there_is_no_answer():
 def test_a_device_that_is_not_there_is_said():
     with pytest.raises(ForeseeError, match="device 'cuda:99' cannot be used here"):
         make("nasi", problem(device="cuda:99"), {})
+
+
+def test_what_takes_no_part_is_never_drawn_nor_proposed():
+    settings = {"steps": 6, "batch": 8, "one_shot": {"channels": 2, "cells": 1}}
+    scorer = Scorer(
+        "nasbench201", ScoringSettings(proxies=("params",), data="synthetic", inputs=(3, 8, 8), outputs=4, seed=1)
+    )
+
+    def searched(**more):
+        searcher = make("nasi", Problem(scorer), {**settings, **more})
+        for number in range(6):
+            searcher.advance(number, searcher.step(number))
+        drawn = {option for number in range(6) for one in searcher.step(number)["drawn"].values() for option in one}
+        return drawn, [str(one.architecture) for one in searcher.ask(40)], searcher.logits
+
+    drawn, answers, logits = searched()
+    assert "none" not in drawn
+    assert not any("none" in text for text in answers)
+    assert all(values[0] == 0 for values in logits.values())  # no gradient goes there
+    drawn, answers, logits = searched(without=[])
+    assert "none" in drawn
+    assert any("none" in text for text in answers)
+    with pytest.raises(UnknownNameError, match="did you mean avg_pool_3x3"):
+        make("nasi", Problem(scorer), {**settings, "without": ["avg_pool"]})
+    every = ["none", "skip_connect", "nor_conv_1x1", "nor_conv_3x3", "avg_pool_3x3"]
+    with pytest.raises(InputError, match="too few options are left of"):
+        make("nasi", Problem(scorer), {**settings, "without": every})

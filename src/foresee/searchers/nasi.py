@@ -61,6 +61,8 @@ class NASI(Searcher):
         xi: length of the one step; it does not change the answer.
         labels: `true`, or `random`: uniform over the classes.
         inputs: `true`, or `random`: standard normal numbers, with random labels.
+        without: options that take no part. NASI has no zero operation in its space (App. B.2); where a space has one, cells
+            that lose the signal have the steepest gradients, and the one step would lead to them.
         one_shot: options of the one-shot network, such as {"channels": 8, "layers": 5} in the DARTS spaces.
     """
 
@@ -81,6 +83,7 @@ class NASI(Searcher):
         "xi": "1 (Algorithm 1)",
         "labels": "true and random (Sec. 5.3)",
         "inputs": "true and random (Sec. 5.3)",
+        "without": "no zero operation on DARTS (App. B.2); NAS-Bench-201: not said",
     }
 
     def __init__(
@@ -97,6 +100,7 @@ class NASI(Searcher):
         xi: float = 1.0,
         labels: str = "true",
         inputs: str = "true",
+        without: Sequence[str] = ("none",),
         one_shot: Mapping[str, Any] | None = None,
     ) -> None:
         super().__init__(problem)
@@ -119,6 +123,7 @@ class NASI(Searcher):
             self.nu = _number("nu", self.nu)
         self.temperature, self.xi = _number("temperature", temperature, above=True), _number("xi", xi, above=True)
         self.network = self._made(one_shot or {})
+        self.without = self._left_out(without)
         #: the trace norms of the draws for the limit, and of the steps; the sum of Eq. 18, and its largest gradient so far
         self.sampled: list[float] = []
         self.traces: list[float] = []
@@ -133,6 +138,24 @@ class NASI(Searcher):
             return self.problem.one_shot(**options).train()
         except TypeError as error:
             raise InputError(f"nasi.one_shot = {shown(dict(options))}: {str(error).split('() ')[-1]}") from error
+
+    def _left_out(self, without: Sequence[str]) -> dict[str, list[int]]:
+        """By choice, the places of the options that take no part."""
+        names = [without] if isinstance(without, str) else list(without)
+        if not all(isinstance(name, str) for name in names):
+            raise InputError(f"nasi.without = {shown(without)}: expected names of options")
+        known = dict.fromkeys(option for choice in self.network.choices for option in choice.options)
+        for name in names:
+            if name not in known and name != "none":  # many spaces have no zero operation to leave out
+                raise UnknownNameError("option in nasi.without", name, known)
+        found = {
+            choice.name: [place for place, option in enumerate(choice.options) if option in names]
+            for choice in self.network.choices
+        }
+        for choice in self.network.choices:
+            if len(found[choice.name]) > len(choice.options) - self.network.counts.get(choice.name, 1):
+                raise InputError(f"nasi.without = {shown(without)}: too few options are left of {choice.name}")
+        return found
 
     @classmethod
     def fits(cls, space: type[Space[Any]]) -> str:
@@ -149,6 +172,9 @@ class NASI(Searcher):
         searching = number >= self.samples
         place = number - self.samples if searching else number
         logits = self.network.logits()
+        with torch.no_grad():
+            for name, places in self.without.items():
+                logits[name][places] = -math.inf  # never drawn, and without a gradient
         draws = generator(self.problem.seed, "nasi", "step" if searching else "sample", place)
         weights = self.network.draw(logits, temperature=self.temperature, generator=draws)
         drawn = {choice.name: _names(choice.options, weights[choice.name]) for choice in self.network.choices}
@@ -219,6 +245,13 @@ class NASI(Searcher):
         """What the steps so far have found, by choice: the logits of Eq. 18."""
         return {name: [self.xi / self.steps * value for value in values] for name, values in self.total.items()}
 
+    def _preferred(self) -> dict[str, list[float]]:
+        """The logits of what takes part."""
+        return {
+            name: [-math.inf if place in self.without[name] else value for place, value in enumerate(values)]
+            for name, values in self.logits.items()
+        }
+
     # -- the answer ---------------------------------------------------------------------------------------------------
     def ask(self, count: int = 1) -> list[Proposal]:
         """The architecture the logits prefer, then the next likely ones, as many as the limits let in."""
@@ -229,7 +262,7 @@ class NASI(Searcher):
                 "another nasi.mu"
             )
         if self._answers is None:
-            self._answers = map(self.network.derive, by_preference(self.logits))
+            self._answers = map(self.network.derive, by_preference(self._preferred()))
         proposals = []
         for _ in range(count):
             proposal = self._next_answer(self._answers)
