@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import csv
+import gzip
+import os
 import random
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -283,6 +286,41 @@ def test_kappa_and_metric_may_be_of_other_widths_and_are_taken_from_the_cache(tm
     asked.clear()
     alike.step(0)
     assert asked == [(2, ("m_trace", KAPPA), narrow)]  # one kernel for both
+
+
+@pytest.mark.slow
+def test_on_a_real_table_it_finds_better_cells_than_random_search(tmp_path):
+    """Validation accuracies after 12 epochs are followed, test accuracies after 200 judge; synflow of others, kappa = 1."""
+    from foresee.benchmarks.formats import load
+    from foresee.benchmarks.measuring import Measuring
+    from foresee.spaces import get
+
+    folder = Path(os.environ.get("FORESEE_DATA", Path(__file__).parents[3] / "shared" / "data")) / "nas"
+    if not (folder / "nb201_proxies_cifar10.csv.gz").exists():
+        pytest.skip("no nas/nb201_proxies_cifar10.csv.gz under FORESEE_DATA")
+    with gzip.open(folder / "nb201_proxies_cifar10.csv.gz", "rt") as file:
+        write(
+            tmp_path / "pool.csv",
+            ["architecture", "synflow"],
+            [(r["arch_str"], r["synflow"]) for r in csv.DictReader(file)],
+        )
+    table = load(folder / "nb201_cifar10.csv.gz")
+    test = dict(zip(table.architectures, table.values("test_acc_cifar10"), strict=True))
+    measured = Measuring(table, "val_acc_cifar10@12", get("nasbench201"))
+    runs = [
+        search(
+            "nasbench201", ["params"], searcher, evaluations=20, seed=seed, data="synthetic", objectives=["measured"],
+            measured=measured, searcher_settings=settings,
+        )
+        for searcher, settings in (
+            ("hnas", {"metric": "synflow", "kappa": False, "method": "random", "pool_file": str(tmp_path / "pool.csv")}),
+            ("random", {}),
+        )
+        for seed in range(8)
+    ]  # fmt: skip
+    found = [test[run.record.best.architecture] for run in runs]
+    assert np.mean(found[:8]) > np.mean(found[8:]) + 0.2
+    assert np.mean(found[:8]) > 93.5
 
 
 # -- mistakes ---------------------------------------------------------------------------------------------------------------
