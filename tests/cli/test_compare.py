@@ -12,7 +12,7 @@ import pytest
 from tests.benchmarks.small import small_table
 
 from foresee.benchmarks import save
-from foresee.benchmarks.contest import run as room
+from foresee.benchmarks.contest import ground as room
 
 LOOK = ["--data", "synthetic", "--input", "3x8x8", "--outputs", "4", "--batch-size", "4", "--engine", "serial"]
 LOOK += ["--set", "space.channels=2", "--set", "nasbench201.cells=1"]

@@ -12,13 +12,10 @@ from tests.searchers.stepping import Stepping
 
 import foresee as fs
 from foresee.benchmarks.contest import compare
-from foresee.benchmarks.contest import run as room
-from foresee.benchmarks.contest.run import usual_judge, usual_target
-from foresee.benchmarks.contest.trial import trial_of
+from foresee.benchmarks.contest import ground as room
 from foresee.benchmarks.formats.collect import Collector
 from foresee.benchmarks.table import MEAN, Table
 from foresee.runs import read
-from foresee.runs.record import CandidateRow, Record
 from foresee.searchers import searchers
 
 ASK = {**LOOK, "seeds": 2, "budget": 12, "judge": "test_acc", "target": "val_acc"}
@@ -145,6 +142,22 @@ def test_stopped_anywhere_it_ends_the_same(tmp_path):
         ]
 
 
+def test_one_that_was_stopped_on_its_way_to_more_is_gone_on_with(tmp_path):
+    def stop(event):
+        if event.done == 15:
+            raise KeyboardInterrupt
+
+    table, ask = small_table(200), {**ASK, "seeds": 1}
+    with pytest.raises(KeyboardInterrupt):
+        compare(table, "random@measured", **{**ask, "budget": 20}, out=tmp_path, observers=[stop])
+    found = compare(table, "random@measured", **ask, out=tmp_path)
+    (run,) = (tmp_path / "runs").glob("*/seed-0")
+    assert len(read(run).candidates) == 20
+    assert found.trials[0].evaluations == 12
+    plain = compare(table, "random@measured", **ask)
+    assert found.trials[0].picks[-1].architecture == plain.trials[0].picks[-1].architecture
+
+
 @pytest.mark.slow
 def test_every_engine_finds_the_same():
     table, who = small_table(200), "evolution(population=4, sample=2)@measured"
@@ -183,42 +196,6 @@ def test_the_time_of_steps_is_the_searchers(monkeypatch):
     (stepping,), (plain,) = found.runs["stepping@params"], found.runs["random@params"]
     assert stepping.picks[0].seconds > plain.picks[0].seconds
     assert stepping.seconds > plain.seconds
-
-
-def test_whoever_chooses_another_in_the_end_is_judged_by_that():
-    rows = [candidate(number, merit) for number, merit in enumerate([1.0, 3.0, 2.0])]
-    record = Record("search", "finished", 0.0, {}, {}, tuple(rows))
-    numbers = {"a0": 10.0, "a1": 30.0, "a2": 20.0}
-    judge = lambda texts: [numbers[text] for text in texts]  # noqa: E731
-    plain = trial_of("x", 0, record, 3, judge)
-    assert [(pick.evaluations, pick.judged) for pick in plain.picks] == [(1, 10.0), (2, 30.0)]
-
-    class Chosen(Record):
-        best = rows[2]
-
-    chosen = Chosen(*(getattr(record, name) for name in Record.__dataclass_fields__))
-    assert [(pick.evaluations, pick.judged) for pick in trial_of("x", 0, chosen, 3, judge).picks] == [
-        (1, 10.0), (2, 30.0), (3, 20.0),
-    ]  # fmt: skip
-    # looked at before its end, it has not chosen yet
-    assert [pick.evaluations for pick in trial_of("x", 0, chosen, 2, judge).picks] == [1, 2]
-
-
-def candidate(number: int, merit: float) -> CandidateRow:
-    return CandidateRow(number, f"a{number}", "", None, "scored", "", merit, {}, 1, 1.0, number + 1.0, number + 2.0)
-
-
-def test_usual_columns_are_test_and_the_shortest_validation():
-    table = small_table()
-    assert usual_judge(table).name == "test_acc_cifar10"
-    assert usual_target(table, usual_judge(table)).name == "val_acc_cifar10"
-    found = compare(table, "random@measured", **{**ASK, "judge": None, "target": None})
-    assert (found.settings.judge, found.settings.target) == ("test_acc_cifar10", "val_acc_cifar10")
-    open_ended = compare(table, "random@params", **{**ASK, "judge": "test_loss", "target": None})
-    assert open_ended.settings.target is None
-    assert open_ended.truth.direction == "lower"
-    assert open_ended.truth.best == table.values("test_loss").min()
-    assert all(one.regret.value >= 0 for one in open_ended.standings.values() if one.judged.n)
 
 
 def test_of_a_longer_training_the_shorter_ones_are_seen_too(monkeypatch):
