@@ -3,7 +3,7 @@
 from foresee.searchers.base import Result, Sampler, Searcher, searchers
 from foresee.searchers.evolution import Evolution
 from foresee.searchers.gate import Proposal
-from foresee.searchers.problem import Problem
+from foresee.searchers.problem import Levels, Problem
 from foresee.searchers.random import RandomSearch
 from foresee.searchers.run import Run
 from foresee.searchers.search import run_search, search
@@ -11,6 +11,7 @@ from foresee.searchers.settings import SearchSettings
 
 __all__ = [
     "Evolution",
+    "Levels",
     "Problem",
     "Proposal",
     "RandomSearch",
