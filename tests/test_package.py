@@ -20,6 +20,7 @@ import pytest
 from packaging.requirements import Requirement
 
 import foresee
+from foresee.searchers.presets import names as presets
 
 ROOT = Path(__file__).parents[1]
 
@@ -131,6 +132,7 @@ def test_the_wheel_holds_every_file_of_the_package_and_nothing_else(wheel):
     folder = wheel.parent / "checkout" / "src"
     assert names == {str(path.relative_to(folder)) for path in (folder / "foresee").rglob("*") if path.is_file()}
     assert {"foresee/py.typed", "foresee/report/templates/report.html", "foresee/papers/numbers.json"} <= names
+    assert {f"foresee/searchers/presets/{one}.toml" for one in presets()} <= names
 
 
 @pytest.mark.slow

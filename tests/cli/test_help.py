@@ -18,7 +18,7 @@ from foresee.scoring.settings import ScoringSettings
 from foresee.searchers import SearchSettings
 
 #: options that mean nothing where they are not given, so that no default can be shown
-NOTHING = {"space_", "table", "target", "set_", "settings", "architectures"}
+NOTHING = {"space_", "table", "target", "searchers", "set_", "settings", "architectures"}
 #: tells which libraries were loaded by the time the command was done
 LOADED = """
 import sys

@@ -102,7 +102,10 @@ def search(
     ] = None,
     preset: Annotated[
         str | None,
-        typer.Option(help="a paper's search (`foresee presets`), at a count of minutes; options given here win"),
+        typer.Option(
+            help="a paper's search (`foresee presets`), at a count of minutes; options given here win",
+            show_default="a search of your own",
+        ),
     ] = None,
     full: Annotated[bool, typer.Option("--full", help="the preset at the count that was published")] = False,
     out_: Annotated[Path, typer.Option("--out", help="the run's folder")] = Path("runs/search"),
