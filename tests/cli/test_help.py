@@ -72,8 +72,9 @@ def test_the_defaults_that_are_shown_are_those_of_the_settings():
         if option.param_type_name == "option"
     }
     usual = SearchSettings(space="mlp")
-    for field in ("searcher", "evaluations", "memory_batch"):
+    for field in ("searcher", "memory_batch"):
         assert shown["search", field] == str(getattr(usual, field))
+    assert str(usual.evaluations) in shown["search", "evaluations"]  # a searcher may propose fewer by itself
     for field in ("data", "repeats", "seed", "threads", "device"):
         assert shown["search", field] == str(getattr(ScoringSettings(), field))
     assert shown["search", "proxy"] == shown["bench", "proxy"] == ", ".join(ScoringSettings().proxies)

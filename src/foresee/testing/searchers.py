@@ -18,6 +18,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, ClassVar
 from unittest.mock import patch
+from zlib import crc32
 
 import numpy as np
 import torch
@@ -328,5 +329,5 @@ class Fragile(Scorer):
     def __call__(self, job: Job) -> list[Scored]:
         """The scores, or a failure."""
         found = super().__call__(job)
-        unlucky = [sum(text.encode()) % 3 == 0 for text in job.texts]
+        unlucky = [crc32(text.encode()) % 3 == 0 for text in job.texts]
         return [Scored(error="unlucky") if bad else one for one, bad in zip(found, unlucky, strict=True)]
