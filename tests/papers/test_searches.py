@@ -89,11 +89,11 @@ def test_hnas_with_eight_metrics(tmp_path, monkeypatch):
     monkeypatch.setattr("foresee.papers.hnas_searches.METRICS", ("grad", "synflow"))
     page = reproduce("thesis-table-7.13", workshop(write(tmp_path), sample=12, batch_size=4))
     found = lines(page)
-    for row in ("hnas-grad", "hnas-synflow"):
+    for row in ("HNAS (Grad)", "HNAS (SynFlow)"):
         assert 60 <= found[row, "nasbench201-cifar10"].ours.value <= 90
         assert "cifar100" in found[row, "nasbench201-cifar100"].reason
     best = max(made_up(str(one)) for one in list(get("nasbench201").enumerate())[::37])
-    assert found["optimal", "nasbench201-cifar10"].ours.value == best
+    assert found["Optimal", "nasbench201-cifar10"].ours.value == best
 
 
 @pytest.mark.slow
