@@ -44,7 +44,7 @@ def spread(places: Sequence[int], many: int) -> list[int]:
     """So many of these, evenly spaced; all where there are no more.
 
     >>> spread(range(10), 3), spread([4, 7], 5), spread([], 2)
-    ([1, 4, 8], [4, 7], [])
+    ([1, 5, 8], [4, 7], [])
     """
     if many <= 0 or len(places) <= many:
         return list(places[: max(many, 0)])
