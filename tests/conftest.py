@@ -26,6 +26,14 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", CHECKS)
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Those of the list are slow, as those that are marked where they stand."""
+    slow = set((Path(__file__).parent / "slow.txt").read_text().splitlines())
+    for item in items:
+        if item.nodeid.partition("[")[0] in slow:
+            item.add_marker(pytest.mark.slow)
+
+
 def _folder(variable: str, default: Path) -> Path:
     folder = Path(os.environ.get(variable) or default)
     if not folder.is_dir():
