@@ -71,6 +71,14 @@ def test_mistakes_are_one_line(foresee, tmp_path):
     )
 
 
+def test_settings_are_of_spaces_and_searchers(foresee):
+    said = foresee("paper", "nasi-table-2", "--sample", "1", "--set", "nassi.steps=2", code=2)
+    assert "space or searcher in --set 'nassi'" in said
+    assert "nasi" in said
+    page = json.loads(foresee("paper", "nasi-table-2", "--sample", "1", "--set", "nasi.steps=2", "--json"))
+    assert page["settings"]["searcher_settings"] == {"nasi": {"steps": 2}}
+
+
 def test_rows_and_benchmarks_can_be_asked_for(foresee, tmp_path):
     options = ["--tables", str(_sizes(tmp_path)), "--data", "synthetic", "--engine", "serial", "--bootstrap", "20"]
     options += ["--benchmark", "nats_sss_cifar10", "--row", "params"]

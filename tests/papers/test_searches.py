@@ -56,6 +56,13 @@ def test_picks_are_the_best_of_what_was_seen_and_judged_by_the_other_column(tmp_
     assert list(same.texts[:2]) == list(found.texts[1:])  # a seed is a search
 
 
+def test_settings_of_a_searcher_are_put_on_top(tmp_path):
+    where = workshop(write(tmp_path), searcher_settings={"best_of": {"pool": 7}, "random": {"unknown": 1}})
+    found = picks(where, "nasbench201-cifar10", "best_of", {"pool": 300}, evaluations=1)
+    assert found.runs[0].record.settings["searcher_settings"]["pool"] == 7
+    assert where.settings()["searcher_settings"]["best_of"] == {"pool": 7}
+
+
 def test_a_search_that_sees_nothing_may_pick_what_the_table_does_not_hold(tmp_path):
     folder = write(tmp_path, lambda text: text.count("conv") < 4)
     found = picks(workshop(folder, repeats=2), "nasbench201-cifar10", "best_of", {"pool": 300}, evaluations=1)

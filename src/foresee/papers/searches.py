@@ -78,7 +78,7 @@ def picks(
         workshop: tables, data, device and seed.
         name: the benchmark, as its columns are called.
         searcher: who looks.
-        settings: of the searcher.
+        settings: of the searcher; the workshop's own are put on top.
         seen: the target whose values the search follows; "" for one that follows the first of the `proxies`.
         proxies: what candidates are scored by.
         evaluations: candidates; by default as many as the searcher usually proposes.
@@ -95,7 +95,7 @@ def picks(
     asked: dict[str, Any] = {
         "proxies": list(proxies),
         "searcher": searcher,
-        "searcher_settings": dict(settings or {}),
+        "searcher_settings": {**(settings or {}), **workshop.searcher_settings.get(searcher, {})},
         "objectives": [MEASURED] if seen else [],
         "evaluations": evaluations,
         "space_settings": network,

@@ -49,6 +49,7 @@ class Workshop:
         benchmarks: those whose numbers are asked for, by the names their columns have; none named: all.
         rows: likewise the rows, of tables whose rows are proxies.
         space_settings: by space, settings on top of what a paper used (thinner networks for a quick look).
+        searcher_settings: likewise by searcher (fewer steps, a pool that was scored before).
         cache: file of scores already computed, shared by all tables.
         observers: called with an `Event` for each architecture scored.
         notes: what has to be said beside the table; filled on the way.
@@ -65,6 +66,7 @@ class Workshop:
     benchmarks: Sequence[str] = ()
     rows: Sequence[str] = ()
     space_settings: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    searcher_settings: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     engine: str = "serial"
     workers: int | None = None
     device: str = "cpu"
@@ -86,7 +88,8 @@ class Workshop:
         """What decides the numbers, as plain values."""
         named = ("sample", "seed", "repeats", "data", "batch_size", "bootstrap", "device")
         asked = {"benchmarks": list(self.benchmarks), "rows": list(self.rows)}
-        return {key: getattr(self, key) for key in named} | asked | {"space_settings": dict(self.space_settings)}
+        own = {"space_settings": dict(self.space_settings), "searcher_settings": dict(self.searcher_settings)}
+        return {key: getattr(self, key) for key in named} | asked | own
 
     # -- samples ------------------------------------------------------------------------------------------------------
     def check_asked(self, name: str) -> None:

@@ -6,7 +6,7 @@ import json
 import math
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.markup import escape
@@ -16,7 +16,7 @@ from foresee.cli.app import app, out, stopped
 from foresee.cli.groups import LookOptions, WorkOptions, usually
 from foresee.cli.options import parse_settings
 from foresee.cli.progress import Watch
-from foresee.errors import InputError
+from foresee.errors import InputError, UnknownNameError
 
 if TYPE_CHECKING:
     from foresee.papers import Line, Page, Published
@@ -93,7 +93,7 @@ def paper(
         bootstrap=bootstrap,
         benchmarks=tuple(one.replace("_", "-") for one in benchmark or ()),
         rows=tuple(one.replace("_", "-") for one in row or ()),
-        space_settings=parse_settings(look.set_ or []),
+        **_settings(look.set_ or []),
         observers=[watch.observe],
         **look.said(),
     )
@@ -115,6 +115,21 @@ def paper(
             written += save(scatter, out_, f"{name}-{scatter.name}")
         if not as_json:
             out.print(f"[bold]written[/bold] {', '.join(escape(str(path)) for path in written)}", soft_wrap=True)
+
+
+def _settings(said: list[str]) -> dict[str, Any]:
+    """What --set says, of spaces and of searchers apart."""
+    from foresee.searchers.base import searchers
+    from foresee.spaces.base import spaces
+
+    parsed = parse_settings(said)
+    for name in parsed:
+        if name not in spaces and name not in searchers:
+            raise UnknownNameError("space or searcher in --set", name, [*spaces, *searchers])
+    return {
+        "space_settings": {name: one for name, one in parsed.items() if name in spaces},
+        "searcher_settings": {name: one for name, one in parsed.items() if name in searchers},
+    }
 
 
 def _list(as_json: bool) -> None:
