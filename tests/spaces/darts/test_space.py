@@ -171,6 +171,12 @@ def test_graph():
     assert len(normal.edges) == 10 + 3
 
 
+def test_a_picture_says_how_wide_and_deep_a_cell_is():
+    normal, reduction = DARTS().graph(NAMED["DARTS_V2"])
+    assert normal.title == "normal cell: width 3.5, depth 3"
+    assert reduction.title.startswith("reduction cell: width ")
+
+
 def test_settings_travel():
     space = DARTS(channels=8, network="imagenet", auxiliary=True, drop_path=0.2, sampling="published_hnas")
     again = spaces.get("darts", **space.settings())

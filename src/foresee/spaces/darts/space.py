@@ -10,7 +10,19 @@ from foresee.errors import UnknownNameError
 from foresee.spaces.base import Graph, Space, spaces
 from foresee.spaces.counting import Counts
 from foresee.spaces.darts import counts, network, text
-from foresee.spaces.darts.cells import EDGES, KINDS, NODES, OPS, Architecture, Cell, Edge, discretise, within
+from foresee.spaces.darts.cells import (
+    EDGES,
+    KINDS,
+    NODES,
+    OPS,
+    Architecture,
+    Cell,
+    Edge,
+    depth,
+    discretise,
+    width,
+    within,
+)
 from foresee.spaces.darts.named import NAMED
 from foresee.spaces.darts.network import Form
 from foresee.spaces.darts.one_shot import DARTSOneShot
@@ -164,7 +176,7 @@ class DARTS(Space[Architecture]):
         return network.idle(architecture, self.form)
 
     def graph(self, architecture: Architecture) -> list[Graph]:
-        """Both cells."""
+        """Both cells, each with its width (in units of one node's) and depth."""
         return [
             _graph(architecture[kind], title)
             for kind, title in zip(KINDS, ("normal cell", "reduction cell"), strict=True)
@@ -180,6 +192,7 @@ def _replace(cell: Cell, place: int, edge: Edge) -> Cell:
 
 
 def _graph(cell: Cell, title: str) -> Graph:
+    title = f"{title}: width {width(cell):g}, depth {depth(cell)}"
     count = 2 + len(cell.edges) // 2
     labels = ("before last", "last", *map(str, range(2, count)), "output")
     edges = [(source, node, op) for node, pair in cell.nodes for op, source in pair]
