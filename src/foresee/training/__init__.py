@@ -1,0 +1,1 @@
+"""Real training: recipes, the loop, checkpoints, augmentation, export."""
