@@ -33,12 +33,12 @@ def signs(count: int, generator: Generator) -> Tensor:
 def beta(alpha: float, count: int, generator: Generator) -> Tensor:
     """`count` numbers between 0 and 1 of the distribution Beta(alpha, alpha), float64.
 
-    Two numbers of the gamma distribution and the share of the first. Where alpha is so small that both are zero, all but
-    nothing lies between 0 and 1, and a coin decides.
+    Two numbers of the gamma distribution and the share of the first. Where alpha is so small that both are nothing (torch
+    gives the smallest number instead of 0), the share is 0 or 1, and a coin decides.
     """
     first, second = (
         torch._standard_gamma(torch.full((count,), alpha, dtype=torch.float64), generator=generator) for _ in range(2)
     )
     coin = below(2, count, generator).double()
     total = first + second
-    return torch.where(total > 0, first / total, coin)
+    return torch.where(total > 1e-300, first / total, coin)
