@@ -50,6 +50,7 @@ class Workshop:
         rows: likewise the rows, of tables whose rows are proxies.
         space_settings: by space, settings on top of what a paper used (thinner networks for a quick look).
         searcher_settings: likewise by searcher (fewer steps, a pool that was scored before).
+        table_settings: likewise of the table itself (fewer steps of a training), where it has some.
         cache: file of scores already computed, shared by all tables.
         observers: called with an `Event` for each architecture scored.
         notes: what has to be said beside the table; filled on the way.
@@ -67,6 +68,7 @@ class Workshop:
     rows: Sequence[str] = ()
     space_settings: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     searcher_settings: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    table_settings: Mapping[str, Any] = field(default_factory=dict)
     engine: str = "serial"
     workers: int | None = None
     device: str = "cpu"
@@ -88,8 +90,16 @@ class Workshop:
         """What decides the numbers, as plain values."""
         named = ("sample", "seed", "repeats", "data", "batch_size", "bootstrap", "device")
         asked = {"benchmarks": list(self.benchmarks), "rows": list(self.rows)}
-        own = {"space_settings": dict(self.space_settings), "searcher_settings": dict(self.searcher_settings)}
-        return {key: getattr(self, key) for key in named} | asked | own
+        own = ("space_settings", "searcher_settings", "table_settings")
+        return {key: getattr(self, key) for key in named} | asked | {key: dict(getattr(self, key)) for key in own}
+
+    def own(self, usual: Mapping[str, Any]) -> dict[str, Any]:
+        """The settings of a table: the paper's, with what was asked for in their place, which is said beside it."""
+        changed = {key: value for key, value in self.table_settings.items() if value != usual[key]}
+        if changed:
+            said = ", ".join(f"{key} = {value} where it usually is {usual[key]}" for key, value in changed.items())
+            self.note(f"other settings: {said}")
+        return {**usual, **changed}
 
     # -- samples ------------------------------------------------------------------------------------------------------
     def check_asked(self, name: str) -> None:
