@@ -207,16 +207,21 @@ class Workshop:
         task, settings = tasks.of(sample.space, sample.task)
         return task, {**sample.table.space_settings, **settings, **changes, **own}
 
-    def each(
-        self, sample: Sample, look: Callable[..., Any], network: Mapping[str, Any] | None = None, **more: Any
-    ) -> list[Any]:
-        """`look(scorer, text, **more)` of every architecture of the sample, for looks that are no proxy.
-
-        `look` is a function of a module, so that workers find it; nothing is cached. `network` is as in `Asked`.
-        """
-        task, settings = self._network(sample, network or {})
+    def scorer(
+        self,
+        sample: Sample,
+        proxies: Sequence[str] = ("params",),
+        *,
+        settings: Mapping[str, Mapping[str, Any]] | None = None,
+        batch_size: int | None = None,
+        network: Mapping[str, Any] | None = None,
+    ) -> Scorer:
+        """A scorer of the sample's networks under the first seed; `settings` are the proxies', `network` is as in `Asked`."""
+        task, space_settings = self._network(sample, network or {})
         asked = ScoringSettings(
-            proxies=("params",),
+            proxies=tuple(proxies),
+            proxy_settings=settings or {},
+            batch_size=batch_size,
             seed=self.seed,
             data=self.looked_at(),
             inputs=task.inputs,
@@ -224,7 +229,16 @@ class Workshop:
             threads=self.threads,
             device=self.device,
         )
-        scorer = Scorer(sample.space, asked, space_settings=settings)
+        return Scorer(sample.space, asked, space_settings=space_settings)
+
+    def each(
+        self, sample: Sample, look: Callable[..., Any], network: Mapping[str, Any] | None = None, **more: Any
+    ) -> list[Any]:
+        """`look(scorer, text, **more)` of every architecture of the sample, for looks that are no proxy.
+
+        `look` is a function of a module, so that workers find it; nothing is cached. `network` is as in `Asked`.
+        """
+        scorer = self.scorer(sample, network=network)
         announce = Announcer(self.observers)
         results: list[Any] = [None] * len(sample)
         with engines.make(self.engine, _Look(scorer, look, more), self.workers) as engine:
