@@ -58,7 +58,7 @@ def test_every_published_table_can_be_printed(foresee, name):
 
 def test_tables_that_are_not_computed_say_why(foresee):
     assert "needs networks trained on ImageNet" in foresee("paper", "dextr-table-2")
-    assert "comes with warm-up" in foresee("paper", "sigeo-table-3")
+    assert "comes with warm-up" in foresee("paper", "sigeo-table-1")
     assert "not asked for in this run" in foresee("paper", "dextr-table-1")
 
 
@@ -77,6 +77,11 @@ def test_settings_are_of_spaces_and_searchers(foresee):
     assert "nasi" in said
     page = json.loads(foresee("paper", "nasi-table-2", "--sample", "1", "--set", "nasi.steps=2", "--json"))
     assert page["settings"]["searcher_settings"] == {"nasi": {"steps": 2}}
+    own = ["paper", "sigeo-figure-5", "--sample", "0", "--set", "mlp.widths=[2,3]"]
+    assert "did you mean steps" in foresee(*own, "--set", "table.step=2", code=2)
+    page = json.loads(foresee(*own, "--set", "table.steps=2", "--set", "table.batch=8", "--json"))
+    assert page["settings"]["table_settings"] == {"steps": 2, "batch": 8}
+    assert len([line for line in page["lines"] if line["ours"] is not None]) == 8
 
 
 def test_rows_and_benchmarks_can_be_asked_for(foresee, tmp_path):

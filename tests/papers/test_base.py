@@ -43,6 +43,38 @@ def test_registering(monkeypatch):
     assert find("dextr-figure-99")[1].document.startswith("Asthana")
 
 
+def test_settings_of_a_table_are_checked_before_any_work(monkeypatch):
+    monkeypatch.setattr(base, "reproductions", dict(base.load_all()))
+    usual = {"steps": 9, "lr": 0.1, "levels": (0, 10), "way": "alone"}
+
+    @reproduction("dextr-figure-97", caption="nothing much", settings=usual)
+    def figure(workshop):
+        own = workshop.own(usual)
+        yield Cell("a", "b", Estimate(own["steps"] * own["lr"]))
+
+    def value(**said):
+        workshop = papers.Workshop(table_settings=said)
+        return reproduce("dextr-figure-97", workshop).lines[0].ours.value, workshop.notes
+
+    assert value() == (pytest.approx(0.9), [])
+    assert value(steps=9) == (pytest.approx(0.9), [])
+    assert value(steps=2, lr=1) == (
+        2,
+        ["other settings: steps = 2 where it usually is 9, lr = 1 where it usually is 0.1"],
+    )
+    for said, words in (
+        ({"step": 2}, "did you mean steps"),
+        ({"steps": "two"}, "expected something like 9"),
+        ({"steps": True}, "expected something like 9"),
+        ({"levels": 3}, r"expected something like \(0, 10\)"),
+        ({"way": 3}, "expected something like alone"),
+    ):
+        with pytest.raises(InputError, match=words):
+            value(**said)
+    with pytest.raises(UnknownNameError):  # a table without settings has none to be said
+        reproduce("dextr-table-7", papers.Workshop(table_settings={"steps": 1}))
+
+
 def test_a_new_paper_is_one_new_file(tmp_path, monkeypatch):
     (tmp_path / "unheard.py").write_text(
         """

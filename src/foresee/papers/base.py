@@ -17,11 +17,11 @@ it was computed in this run. A paper is one file of this room: its reproductions
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
-from typing import TypeAlias
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
 
-from foresee.errors import InputError, UnknownNameError
+from foresee.errors import InputError, UnknownNameError, shown
 from foresee.papers import numbers
 from foresee.papers.cells import Found
 from foresee.papers.numbers import Published
@@ -36,7 +36,8 @@ class Reproduction:
     """A table or figure that is computed here.
 
     `judged` is False where ours cannot be of the paper's own networks; `by_row` is True where rows are proxies, of which some
-    can be asked for. `document` is the paper in words.
+    can be asked for. `document` is the paper in words. `settings` are its own, with the paper's values: a run may have others
+    (`Workshop.own`).
     """
 
     name: str
@@ -45,6 +46,7 @@ class Reproduction:
     judged: bool = True
     by_row: bool = False
     document: str = ""
+    settings: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def how(self) -> str:
@@ -58,6 +60,18 @@ class Reproduction:
                 raise InputError(f"row {row}: {self.name} is computed as a whole; leave out --row")
             numbers.published(self.name).row(row)
 
+    def check_settings(self, asked: Mapping[str, Any]) -> None:
+        """Raise, before any work, for settings that it does not have, or that are of another kind than the paper's."""
+        for key, value in asked.items():
+            if key not in self.settings:
+                raise UnknownNameError(f"setting of {self.name}", key, self.settings)
+            usual = self.settings[key]
+            kinds = (
+                (int, float) if isinstance(usual, float) else (list, tuple) if isinstance(usual, tuple) else type(usual)
+            )
+            if not isinstance(value, kinds) or isinstance(value, bool) != isinstance(usual, bool):
+                raise InputError(f"{self.name}: {key} = {shown(value)}: expected something like {usual}")
+
 
 reproductions: dict[str, Reproduction] = {}
 
@@ -70,11 +84,12 @@ def reproduction(
     judged: bool = True,
     by_row: bool = False,
     document: str = "",
+    settings: Mapping[str, Any] | None = None,
 ) -> Callable[[Compute], Compute]:
     """Register how a table is computed; `also` names copies of it in other documents.
 
     What has no published numbers here needs a `caption`, and a paper that has none at all its `document`: authors, title,
-    where and when.
+    where and when. `settings` as in `Reproduction`.
     """
 
     def decorate(compute: Compute) -> Compute:
@@ -87,7 +102,7 @@ def reproduction(
                 raise InputError(f"{each} is of a paper without published numbers: say which it is (document=...)")
             if each in reproductions:
                 raise InputError(f"{each} is registered already")
-            reproductions[each] = Reproduction(each, words, compute, judged, by_row, paper)
+            reproductions[each] = Reproduction(each, words, compute, judged, by_row, paper, settings or {})
         return compute
 
     return decorate

@@ -80,6 +80,7 @@ def reproduce(name: str, workshop: Workshop | None = None, on_found: Callable[[F
     published, known = find(name)
     if known and workshop:
         known.check_rows(workshop.rows)
+        known.check_settings(workshop.table_settings)
     found: list[Found] = []
     for one in known.compute(workshop) if known and workshop else ():
         found.append(one)

@@ -50,6 +50,7 @@ class Workshop:
         rows: likewise the rows, of tables whose rows are proxies.
         space_settings: by space, settings on top of what a paper used (thinner networks for a quick look).
         searcher_settings: likewise by searcher (fewer steps, a pool that was scored before).
+        table_settings: likewise of the table itself (fewer steps of a training), where it has some.
         cache: file of scores already computed, shared by all tables.
         observers: called with an `Event` for each architecture scored.
         notes: what has to be said beside the table; filled on the way.
@@ -67,6 +68,7 @@ class Workshop:
     rows: Sequence[str] = ()
     space_settings: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     searcher_settings: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    table_settings: Mapping[str, Any] = field(default_factory=dict)
     engine: str = "serial"
     workers: int | None = None
     device: str = "cpu"
@@ -88,8 +90,16 @@ class Workshop:
         """What decides the numbers, as plain values."""
         named = ("sample", "seed", "repeats", "data", "batch_size", "bootstrap", "device")
         asked = {"benchmarks": list(self.benchmarks), "rows": list(self.rows)}
-        own = {"space_settings": dict(self.space_settings), "searcher_settings": dict(self.searcher_settings)}
-        return {key: getattr(self, key) for key in named} | asked | own
+        own = ("space_settings", "searcher_settings", "table_settings")
+        return {key: getattr(self, key) for key in named} | asked | {key: dict(getattr(self, key)) for key in own}
+
+    def own(self, usual: Mapping[str, Any]) -> dict[str, Any]:
+        """The settings of a table: the paper's, with what was asked for in their place, which is said beside it."""
+        changed = {key: value for key, value in self.table_settings.items() if value != usual[key]}
+        if changed:
+            said = ", ".join(f"{key} = {value} where it usually is {usual[key]}" for key, value in changed.items())
+            self.note(f"other settings: {said}")
+        return {**usual, **changed}
 
     # -- samples ------------------------------------------------------------------------------------------------------
     def check_asked(self, name: str) -> None:
@@ -197,16 +207,21 @@ class Workshop:
         task, settings = tasks.of(sample.space, sample.task)
         return task, {**sample.table.space_settings, **settings, **changes, **own}
 
-    def each(
-        self, sample: Sample, look: Callable[..., Any], network: Mapping[str, Any] | None = None, **more: Any
-    ) -> list[Any]:
-        """`look(scorer, text, **more)` of every architecture of the sample, for looks that are no proxy.
-
-        `look` is a function of a module, so that workers find it; nothing is cached. `network` is as in `Asked`.
-        """
-        task, settings = self._network(sample, network or {})
+    def scorer(
+        self,
+        sample: Sample,
+        proxies: Sequence[str] = ("params",),
+        *,
+        settings: Mapping[str, Mapping[str, Any]] | None = None,
+        batch_size: int | None = None,
+        network: Mapping[str, Any] | None = None,
+    ) -> Scorer:
+        """A scorer of the sample's networks under the first seed; `settings` are the proxies', `network` is as in `Asked`."""
+        task, space_settings = self._network(sample, network or {})
         asked = ScoringSettings(
-            proxies=("params",),
+            proxies=tuple(proxies),
+            proxy_settings=settings or {},
+            batch_size=batch_size,
             seed=self.seed,
             data=self.looked_at(),
             inputs=task.inputs,
@@ -214,7 +229,16 @@ class Workshop:
             threads=self.threads,
             device=self.device,
         )
-        scorer = Scorer(sample.space, asked, space_settings=settings)
+        return Scorer(sample.space, asked, space_settings=space_settings)
+
+    def each(
+        self, sample: Sample, look: Callable[..., Any], network: Mapping[str, Any] | None = None, **more: Any
+    ) -> list[Any]:
+        """`look(scorer, text, **more)` of every architecture of the sample, for looks that are no proxy.
+
+        `look` is a function of a module, so that workers find it; nothing is cached. `network` is as in `Asked`.
+        """
+        scorer = self.scorer(sample, network=network)
         announce = Announcer(self.observers)
         results: list[Any] = [None] * len(sample)
         with engines.make(self.engine, _Look(scorer, look, more), self.workers) as engine:

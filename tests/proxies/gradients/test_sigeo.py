@@ -18,10 +18,11 @@ from foresee.proxies.gradients.sigeo import carriers
 from foresee.scoring import score, scores
 
 RANDOM = examples(8)
+VARIANTS = ("sigeo", "sigeo:literal", "sigeo:sgd", "sigeo:released_cv", "sigeo:released_ctr")
 PARTS = ("fisher_rao", "mean_abs_gradient", "current_loss")
 
 
-def slow_parts(network, batches, lr):
+def slow_parts(network, batches, lr, every_module=False):
     """Equation 7 term by term: (first, first neuron-wise, Fisher-Rao norm, mean absolute gradient, last loss)."""
     network, rows = copy.deepcopy(network).train(), []
     for x, y in batches:
@@ -31,14 +32,18 @@ def slow_parts(network, batches, lr):
         with torch.no_grad():
             for name, parameter in zip(names, parameters, strict=True):
                 parameter -= lr * rows[-1][name]
-    layers = [f"{n}.weight" for n, m in network.named_modules() if isinstance(m, nn.Conv2d | nn.Linear)]
+    layers = [[f"{n}.weight"] for n, m in network.named_modules() if isinstance(m, nn.Conv2d | nn.Linear)]
+    if every_module:
+        own = {n: [p for p, _ in m.named_parameters(n, recurse=False)] for n, m in network.named_modules()}
+        layers = list(own.values())
     sums = []
-    for name in layers:
+    for names in filter(None, layers):
         inside = 0.0
-        for entry in zip(*(row[name].flatten().tolist() for row in rows), strict=True):
-            mean = sum(entry) / len(entry)
-            deviation = math.sqrt(sum((g - mean) ** 2 for g in entry) / len(entry))
-            inside += sum(map(abs, entry)) / len(entry) / deviation if deviation > 0 else 0.0
+        for name in names:
+            for entry in zip(*(row[name].flatten().tolist() for row in rows), strict=True):
+                mean = sum(entry) / len(entry)
+                deviation = math.sqrt(sum((g - mean) ** 2 for g in entry) / len(entry))
+                inside += sum(map(abs, entry)) / len(entry) / deviation if deviation > 0 else 0.0
         sums.append(inside)
     theta = dict(network.named_parameters())
     squares = [sum((theta[name] * row[name]).sum().item() for name in theta) ** 2 for row in rows]
@@ -68,6 +73,49 @@ def test_the_parts(small, batch, seed, norm):
     assert found["current_loss"].direction == "lower"
 
 
+@RANDOM
+@given(seed=st.integers(0, 10**6), lr=st.sampled_from([0.0, 0.1]), neuron_wise=st.booleans())
+def test_the_literal_reading_takes_biases_too(small, batch, seed, lr, neuron_wise):
+    # Without BatchNorm: before it, the gradient of a bias is rounding, whose ratio to its deviation is anything.
+    network, batches = small(seed, norm=False), [batch(4, seed + i) for i in range(4)]
+    first, alternative, fisher_rao, _, _ = slow_parts(network, batches, lr, every_module=True)
+    steps = {"optimizer": "sgd"} if lr else {}
+    found = score(network, batches, "sigeo:literal", settings={"neuron_wise": neuron_wise, **steps})
+    assert found.value == pytest.approx((alternative if neuron_wise else first) + math.log(fisher_rao), rel=1e-6)
+    assert found.value != score(network, batches, "sigeo", settings={"neuron_wise": neuron_wise, **steps}).value
+
+
+def test_the_literal_reading_takes_norms_and_lone_parameters_too(batch):
+    class Shifted(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.layers = nn.Sequential(nn.Conv2d(2, 3, 3, bias=False), nn.BatchNorm2d(3), nn.ReLU(), nn.Flatten())
+            self.last, self.shift = nn.Linear(48, 5, bias=False), nn.Parameter(torch.ones(5))
+
+        def forward(self, x):
+            return self.last(self.layers(x)) + self.shift
+
+    torch.manual_seed(0)
+    network, batches = Shifted().double(), [batch(4, i) for i in range(4)]
+    settings = {"lambda2": 0.0}
+    whole = score(network, batches, "sigeo:literal", settings=settings).value
+    assert whole == pytest.approx(slow_parts(network, batches, 0.0, every_module=True)[0], rel=1e-9)
+    for parameter in (network.shift, *network.layers[1].parameters()):
+        parameter.requires_grad_(False)
+    same = score(network, batches, "sigeo:literal", settings=settings).value
+    assert same == score(network, batches, "sigeo", settings=settings).value, "each module has its one weight left"
+
+
+def test_weights_by_setting(small, batch):
+    network, batches = small(), [batch(4, i) for i in range(4)]
+    found = scores(network, batches, ["sigeo", "sigeo:vision", "sigeo:ctr"])
+    parts = found["sigeo:vision"].parts
+    first, second, loss = (parts[name] for name in ("steadiness", "fisher_rao", "loss"))
+    assert found["sigeo"].value == pytest.approx(first + second)
+    assert found["sigeo:vision"].value == pytest.approx(first + 50 * second - loss)
+    assert found["sigeo:ctr"].value == pytest.approx(first + second - loss)
+
+
 def test_without_its_own_terms_it_is_zico(small, batch):
     batches = [batch(4, i) for i in range(4)]
     found = scores(small(), batches, ["zico", "sigeo"], settings={"sigeo": {"lambda2": 0.0}})
@@ -89,7 +137,9 @@ def test_who_carries_the_norm(batch):
     assert sum(parts.values()) == pytest.approx(1.0)
 
 
-@pytest.mark.parametrize("variant", ["sigeo", "sigeo:sgd", "sigeo:released_cv", "sigeo:released_ctr", *PARTS])
+@pytest.mark.parametrize(
+    "variant", ["sigeo", "sigeo:literal", "sigeo:sgd", "sigeo:released_cv", "sigeo:released_ctr", *PARTS]
+)
 def test_sample_order_repetition_and_state(small, batch, variant):
     # Without BatchNorm: before it, the gradient of a bias is rounding, and one of the released codes reads it.
     network, batches = small(norm=False).eval(), [batch(4, i) for i in range(4)]

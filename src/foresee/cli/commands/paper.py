@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from foresee.papers import Line, Page, Published
     from foresee.papers.numbers import Column
 
+#: what --set calls the table or figure itself: table.lr=0.02
+OWN = "table"
+
 
 @app.command()
 @usually(data="what the table asks for, else digits")
@@ -118,15 +121,17 @@ def paper(
 
 
 def _settings(said: list[str]) -> dict[str, Any]:
-    """What --set says, of spaces and of searchers apart."""
+    """What --set says, of spaces, of searchers and of the table itself apart."""
     from foresee.searchers.base import searchers
     from foresee.spaces.base import spaces
 
     parsed = parse_settings(said)
+    own = parsed.pop(OWN, {})
     for name in parsed:
         if name not in spaces and name not in searchers:
-            raise UnknownNameError("space or searcher in --set", name, [*spaces, *searchers])
+            raise UnknownNameError("space or searcher in --set", name, [OWN, *spaces, *searchers])
     return {
+        "table_settings": own,
         "space_settings": {name: one for name, one in parsed.items() if name in spaces},
         "searcher_settings": {name: one for name, one in parsed.items() if name in searchers},
     }

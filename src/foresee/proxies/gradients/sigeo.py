@@ -26,6 +26,9 @@ _FORMS = ("paper", "released_cv", "released_ctr")
     equation="Eq. 7, Appendix E",
     cost=_COST,
     variants={
+        "vision": {"lambda2": 50.0, "lambda3": 1.0},
+        "ctr": {"lambda3": 1.0},
+        "literal": {"every_module": True},
         "sgd": {"optimizer": "sgd", "lr": 0.1},
         "released_cv": {"form": "released_cv", "optimizer": "sgd", "lr": 1.0},
         "released_ctr": {
@@ -43,6 +46,7 @@ def sigeo(
     lambda1: float = 1.0,
     lambda2: float = 1.0,
     lambda3: float = 0.0,
+    every_module: bool = False,
     neuron_wise: bool = False,
     optimizer: str = "none",
     lr: float = 0.1,
@@ -62,15 +66,19 @@ def sigeo(
     batch. On a network with BatchNorm theta.g is 0 for every layer that BatchNorm follows: the parts of `fisher_rao` say
     which parameters carry it.
 
-    Settings: `lambda1`, `lambda2`, `lambda3` are 1, 1, 0 without warm-up; after one the paper takes 1, 1, 1 for click-through
-    networks and 1, 50, 1 for images. `neuron_wise` takes one log of all entries for the first term. `optimizer` ("none",
-    "sgd", "adagrad") with `lr` changes the weights after each batch, theta being those after the last; `clip` cuts each
-    gradient to that norm before. This happens on the side: the network's own weights stay. `form` is the formula.
+    Settings: `lambda1`, `lambda2`, `lambda3` are 1, 1, 0 without warm-up; after one the paper takes 1, 50, 1 for images
+    (`vision`) and 1, 1, 1 for click-through networks (`ctr`). `every_module` gives the first term one log for each module
+    that has trainable parameters, biases and norms among them, over all of these parameters. `neuron_wise` takes one log
+    of all entries for the first term. `optimizer` ("none", "sgd", "adagrad") with `lr` changes the weights after each
+    batch, theta being those after the last; `clip` cuts each gradient to that norm before. This happens on the side: the
+    network's own weights stay. `form` is the formula.
 
-    Variants: `sgd` steps by Eq. 4. `released_cv` and `released_ctr` are the two public codes: the first has
-    2 log( sum over layers of |theta.sum_i g_i| + 1e-5 ) as its second term; the second reads one entry per layer, takes
-    layers with the same description for one, and has log( |theta.sum_i g_i| + 1e-10 ). The warm-up and the weight penalties
-    of these codes are not part of them here.
+    Variants: `vision` and `ctr` have the weights for networks that were warmed up. `literal` is Definition 1 as it
+    stands, with its M modules "containing trainable parameters" (`every_module`); without it the first term takes the
+    layers that ZiCo and the public code for images take. `sgd` steps by Eq. 4. `released_cv` and `released_ctr` are the
+    two public codes: the first has 2 log( sum over layers of |theta.sum_i g_i| + 1e-5 ) as its second term; the second
+    reads one entry per layer, takes layers with the same description for one, and has log( |theta.sum_i g_i| + 1e-10 ).
+    The warm-up and the weight penalties of these codes are not part of them here.
 
     Needs labels and 4 batches; of fewer than 4 the first is split into 4. BatchNorm: batch statistics. Gradients in the
     network's own type, the rest in float64.
@@ -88,7 +96,9 @@ def sigeo(
     # A term of weight 0 is not even computed: where it is infinite it would turn the value into NaN.
     if lambda1:
         by_entry = form == "released_ctr"
-        first = ctr_steadiness_term(trail, probe.network) if by_entry else steadiness_term(trail, neuron_wise)
+        first = (
+            ctr_steadiness_term(trail, probe.network) if by_entry else steadiness_term(trail, neuron_wise, every_module)
+        )
         terms["steadiness"] = lambda1, first
     if lambda2:
         terms["fisher_rao"] = lambda2, _fisher_rao_term(trail, probe, form)
@@ -172,9 +182,13 @@ def current_loss(probe: Probe) -> Tensor:
     return probe.at_least(4)[-1].loss
 
 
-def steadiness_term(trail: Trail, neuron_wise: bool = False) -> Tensor:
-    """Sum over layers of log || mu / sigma ||_1 (ZiCo), or the log of the norm over the entries of all layers."""
-    ratios = torch.stack([steadiness(trail.rows(name)) for name in trail.reached_layers])
+def steadiness_term(trail: Trail, neuron_wise: bool = False, every_module: bool = False) -> Tensor:
+    """Sum over layers of log || mu / sigma ||_1 (ZiCo), or the log of the norm over the entries of all layers.
+
+    With `every_module` over modules in place of layers, each with all of its own trainable parameters.
+    """
+    modules = _modules(trail) if every_module else [[name] for name in trail.reached_layers]
+    ratios = torch.stack([torch.stack([steadiness(trail.rows(name)) for name in names]).sum() for names in modules])
     if not bool(ratios.any()):
         raise FloatingPointError("the gradients of all batches are the same: their deviation is 0 everywhere")
     return ratios.sum().log() if neuron_wise else torch.where(ratios == 0, 0.0, ratios.log()).sum()
@@ -206,6 +220,14 @@ def _fisher_rao_term(trail: Trail, probe: Probe, form: str) -> Tensor:
     if float(norm) == 0:
         raise FloatingPointError("the parameters' product with their gradient is 0 in every batch: its log is infinite")
     return norm.log()
+
+
+def _modules(trail: Trail) -> list[list[str]]:
+    """The parameters that have a gradient, those of one module together."""
+    found: dict[str, list[str]] = {}
+    for name in _reached(trail):
+        found.setdefault(name.rpartition(".")[0], []).append(name)
+    return list(found.values())
 
 
 def _reached(trail: Trail) -> list[str]:
