@@ -37,9 +37,6 @@ _ENSEMBLES = "comes with ensembles and their training"
 
 #: why our column is empty, for every table that is not computed here
 WHY_EMPTY = {
-    "dextr-table-2": _IMAGENET,
-    "dextr-table-3": _IMAGENET,
-    "dextr-table-8": _IMAGENET,
     "dextr-table-9": _SETTINGS,
     "dextr-curvature-a8": _SEARCHING,
     "dextr-quoted": _SETTINGS,
@@ -47,10 +44,7 @@ WHY_EMPTY = {
     "sigeo-table-4": _TRAINING,
     "sigeo-table-5": f"{_WARM_UP} and training on click logs",
     "sigeo-settings": _SETTINGS,
-    "nasi-table-1": _TRAINING,
     "nasi-table-5": _IMAGENET,
-    "nasi-figure-4": _SEARCHING,
-    "nasi-figure-6a": _SEARCHING,
     "thesis-table-4.1": _TRAINING,
     "thesis-table-4.2": _TOPOLOGY,
     "thesis-table-4.3": _TOPOLOGY,
@@ -61,10 +55,8 @@ WHY_EMPTY = {
     "thesis-table-5.5": _ENSEMBLES,
     "thesis-table-5.6": _ENSEMBLES,
     "thesis-table-5.7": _ENSEMBLES,
-    "thesis-table-6.2": _TRAINING,
     "thesis-table-6.3": _IMAGENET,
     "thesis-table-7.2": _TOPOLOGY,
-    "thesis-table-7.7": _TRAINING,
     "thesis-table-7.8": _IMAGENET,
 }
 

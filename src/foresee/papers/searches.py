@@ -10,6 +10,7 @@ import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -114,7 +115,7 @@ def picks(
             **asked,
             seed=seed,
             measured=Measuring(table, seen, space) if seen else None,
-            out=_folder(workshop, about.space, {**asked, "seed": seed, "seen": seen}),
+            out=folder(workshop, "searches", [about.space, {**asked, "seed": seed, "seen": seen}]),
             resume=True,
             engine=workshop.engine,
             workers=workshop.workers,
@@ -141,9 +142,9 @@ def _followed(run: Run) -> list[str]:
     return found
 
 
-def _folder(workshop: Workshop, space: str, asked: Mapping[str, Any]) -> Any:
-    """Where a search of these settings is kept, beside the scores that are; None where nothing is."""
+def folder(workshop: Workshop, kind: str, asked: Any) -> Path | None:
+    """Where work of these settings is kept, beside the scores that are; None where nothing is."""
     if workshop.cache is None:
         return None
-    digest = hashlib.sha256(json.dumps([space, asked], sort_keys=True, default=str).encode()).hexdigest()[:16]
-    return workshop.cache.parent / "searches" / digest
+    digest = hashlib.sha256(json.dumps(asked, sort_keys=True, default=str).encode()).hexdigest()[:16]
+    return workshop.cache.parent / kind / digest
