@@ -116,4 +116,5 @@ def test_a_network_that_fails_is_alone_with_it(monkeypatch):
 def test_a_training_that_blows_up_has_no_score():
     found = warmed(Workshop(), scorer(), TEXTS[:1], {**OWN, "lr": 1e30})
     assert found[0, "grad_norm"][0][0].ok
-    assert found[40, "grad_norm"][0][0].status == "nan"
+    late = found[40, "grad_norm"][0][0]
+    assert (late.status, "smaller lr" in late.reason) == ("nan", True)

@@ -114,7 +114,7 @@ def picks(
             **asked,
             seed=seed,
             measured=Measuring(table, seen, space) if seen else None,
-            out=_folder(workshop, about.space, {**asked, "seed": seed, "seen": seen}),
+            out=folder_of(workshop, about.space, {**asked, "seed": seed, "seen": seen}),
             resume=True,
             engine=workshop.engine,
             workers=workshop.workers,
@@ -141,7 +141,7 @@ def _followed(run: Run) -> list[str]:
     return found
 
 
-def _folder(workshop: Workshop, space: str, asked: Mapping[str, Any]) -> Any:
+def folder_of(workshop: Workshop, space: str, asked: Mapping[str, Any]) -> Any:
     """Where a search of these settings is kept, beside the scores that are; None where nothing is."""
     if workshop.cache is None:
         return None

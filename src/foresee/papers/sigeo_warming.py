@@ -8,11 +8,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, TypeAlias
 
-import torch
 from torch import nn
-from torch.nn import functional as F
 
 from foresee.devices import threads
+from foresee.errors import TrainingError
 from foresee.papers.workshop import Workshop
 from foresee.proxies.base import Score
 from foresee.runs import engines
@@ -21,6 +20,8 @@ from foresee.scoring.cache import Cache
 from foresee.scoring.keys import Keys
 from foresee.scoring.scorer import Scorer
 from foresee.seeds import derive
+from foresee.training.recipe import Recipe
+from foresee.training.steps import Training
 
 #: by level and proxy: the scores of every network under every seed, [repeat][network]
 Levels: TypeAlias = dict[tuple[int, str], list[list[Score]]]
@@ -57,6 +58,12 @@ class Descent:
         steps = tuple(round(level / 100 * own["samples"] / own["batch"]) for level in own["levels"])
         return cls(steps, own["batch"], own["lr"], own["momentum"], own["weight_decay"])
 
+    @property
+    def recipe(self) -> Recipe:
+        """The same as a recipe."""
+        values = {"batch": self.batch, "lr": self.lr, "momentum": self.momentum, "weight_decay": self.weight_decay}
+        return Recipe(optimiser="sgd", schedule="constant", **values)
+
 
 class Warming:
     """The work of an engine: from the text of an architecture and a seed to its scores after each level. Picklable."""
@@ -65,31 +72,40 @@ class Warming:
         self.scorer, self.descent = scorer, descent
 
     def __call__(self, job: tuple[str, int]) -> list[list[Score]]:
-        """Level by level, in the order of the scorer's proxies."""
+        """Level by level, in the order of the scorer's proxies; after a training that failed, the reason."""
         text, seed = job
+        found: list[list[Score]] = []
         with threads(self.scorer.settings.threads):
-            return [self.scorer.of_network(network, seed=seed) for network in self.levels(text, seed)]
+            try:
+                found += (self.scorer.of_network(network, seed=seed) for network in self.levels(text, seed))
+            except TrainingError as error:
+                ways = self.scorer.proxies.values()
+                lost = [Score(one.full_name, None, "nan", str(error), one.direction, seed=seed) for one in ways]
+                found += [lost] * (len(self.descent.steps) - len(found))
+        return found
 
     def levels(self, text: str, seed: int) -> Iterator[nn.Module]:
         """The network after each level: one training, looked at on its way.
 
         It starts with the weights it is scored with at initialisation, so level 0 is the score without warm-up.
         """
-        device, data, how = self.scorer.settings.device, self.scorer.data, self.descent
-        order, done = derive(seed, "warm-up"), 0
-        network = self.scorer.candidate(text, seed).build().to(device).train()
-        optimiser = torch.optim.SGD(
-            network.parameters(), lr=how.lr, momentum=how.momentum, weight_decay=how.weight_decay
+        data, how = self.scorer.data, self.descent
+        order, steps = derive(seed, "warm-up"), max(how.steps)
+        training = Training(
+            self.scorer.candidate(text, seed).build(),
+            how.recipe,
+            steps=steps,
+            per_epoch=max(1, steps),
+            seed=order,
+            device=self.scorer.settings.device,
+            task=self.scorer.task,
         )
-        for steps in how.steps:
-            for step in range(done, steps):
-                batch = data.batch(how.batch, seed=order, index=step).to(device)
-                optimiser.zero_grad()
-                F.cross_entropy(batch.call(network), batch.labels).backward()  # type: ignore[no-untyped-call, arg-type]
-                optimiser.step()
-            optimiser.zero_grad()  # a look expects no gradients that were left behind
-            done = max(done, steps)
-            yield network
+        for goal in how.steps:
+            while training.number < goal:
+                training.step(data.batch(how.batch, seed=order, index=training.number))
+            training.check()
+            training.optimiser.zero_grad()  # a look expects no gradients that were left behind
+            yield training.network
 
 
 def warmed(workshop: Workshop, scorer: Scorer, texts: Sequence[str], own: Mapping[str, Any]) -> Levels:
