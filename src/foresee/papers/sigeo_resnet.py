@@ -100,7 +100,7 @@ def table_4(workshop: Workshop) -> Iterator[Found]:
 def searched(workshop: Workshop, row: str, own: Mapping[str, Any], seed: int) -> Run:
     """The search of one row under one seed; kept beside the scores, and gone on with, where those are."""
     drawn, warm = row == "random", row == WARM
-    looks = {
+    looks: dict[str, Any] = {
         "data": workshop.looked_at(),
         "inputs": (3, 32, 32),
         "outputs": 10,

@@ -61,8 +61,14 @@ class Descent:
     @property
     def recipe(self) -> Recipe:
         """The same as a recipe."""
-        values = {"batch": self.batch, "lr": self.lr, "momentum": self.momentum, "weight_decay": self.weight_decay}
-        return Recipe(optimiser="sgd", schedule="constant", **values)
+        return Recipe(
+            optimiser="sgd",
+            schedule="constant",
+            batch=self.batch,
+            lr=self.lr,
+            momentum=self.momentum,
+            weight_decay=self.weight_decay,
+        )
 
 
 class Warming:
@@ -77,7 +83,8 @@ class Warming:
         found: list[list[Score]] = []
         with threads(self.scorer.settings.threads):
             try:
-                found += (self.scorer.of_network(network, seed=seed) for network in self.levels(text, seed))
+                for network in self.levels(text, seed):
+                    found.append(self.scorer.of_network(network, seed=seed))  # noqa: PERF401 - what came before an error stays
             except TrainingError as error:
                 ways = self.scorer.proxies.values()
                 lost = [Score(one.full_name, None, "nan", str(error), one.direction, seed=seed) for one in ways]
