@@ -120,7 +120,7 @@ def evaluate(
                     confusion = counted if confusion is None else confusion + counted
     if not samples:
         raise DataError("evaluation: there is no batch to look at")
-    bins = calibration(*map(torch.cat, zip(*sure, strict=True))) if sure else ()
+    bins = calibration(torch.cat([one for one, _ in sure]), torch.cat([one for _, one in sure])) if sure else ()
     error = sum(one.count * abs(one.accuracy - one.confidence) for one in bins) / samples if sure else None
     rows = None if confusion is None else tuple(tuple(row) for row in confusion.tolist())
     return Evaluation(samples, total / samples, None if kind == "values" else right / samples, rows, bins, error)
