@@ -63,4 +63,4 @@ def test_what_was_found_is_trained(tmp_path):
     line = next(line for line in page.lines if (line.row, line.column) == ("FLOPs", "cifar10"))
     assert line.ours.n == 2
     assert (20 * line.ours.value / 100 * 2) == pytest.approx(round(20 * line.ours.value / 100 * 2))
-    assert line.reason == "1 epochs of fast on 80 images"
+    assert line.reason == "1 epochs of fast, 20 images to test on"

@@ -8,8 +8,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from foresee import budgets
-from foresee import data as data_room
-from foresee.data import Data
 from foresee.papers.base import reproduction
 from foresee.papers.cells import Cell, Found
 from foresee.papers.searches import folder_of
@@ -20,12 +18,9 @@ from foresee.scoring.settings import ScoringSettings
 from foresee.searchers.problem import MEASURED
 from foresee.searchers.run import Run
 from foresee.searchers.search import search
-from foresee.seeds import derive
 from foresee.spaces.candidate import Candidate
 from foresee.statistics import mean_of_few
-from foresee.training.evaluations import evaluate
-from foresee.training.recipe import recipe
-from foresee.training.steps import Training
+from foresee.training.loop import train
 
 #: what stands in for a row of the table: the proxy that evolution follows; the first is not searched for at all
 PROXIES = {
@@ -42,7 +37,6 @@ PROXIES = {
 WARM = "sigeo-warm-up"
 #: Appendix H: SiGeo and ZiCo from batches of 64, networks of at most so many parameters
 BATCH, PARAMS = 64, 1_000_000
-PARTS = ("train", "test")
 #: the paper has 480,000 candidates, a population of 512 and 1440 epochs of `zennas_cifar`; `level` is the warm-up of our row
 REDUCED: dict[str, Any] = {
     "evaluations": 30,
@@ -138,31 +132,17 @@ def searched(workshop: Workshop, row: str, own: Mapping[str, Any], seed: int) ->
 
 
 def accuracy(workshop: Workshop, row: str, found: Sequence[Candidate], own: Mapping[str, Any]) -> Cell:
-    """The mean test accuracy of what was found, each trained from its first weights."""
+    """The mean test accuracy of what was found, each trained from its first weights; without a teacher, which is nobody's."""
     if not own["epochs"]:
         return Cell.missing(row, "cifar10", "not trained in this run (--set table.epochs=10)")
-    parts = {part: data_room.load(workshop.looked_at(), inputs=(3, 32, 32), outputs=10, split=part) for part in PARTS}
-    each = [100 * trained(one, parts, own, workshop.seed + place, workshop.device) for place, one in enumerate(found)]
-    samples = len(parts["train"])
-    return Cell(row, "cifar10", mean_of_few(each), f"{own['epochs']} epochs of {own['recipe']} on {samples:,} images")
-
-
-def trained(found: Candidate, parts: Mapping[str, Data], own: Mapping[str, Any], seed: int, device: str) -> float:
-    """The share of the test images that a network answers rightly after its training."""
-    values, data = recipe(own["recipe"], epochs=own["epochs"]), parts["train"]
-    per_epoch = data.steps(values.batch, drop_last=True)
-    training = Training(
-        found.build(),
-        values,
-        steps=values.epochs * per_epoch,
-        per_epoch=per_epoch,
-        seed=derive(seed, "training"),
-        device=device,
-        task=data.task,
-        statistics=data.statistics,
-    )
-    for epoch in range(values.epochs):
-        for batch in data.epoch(values.batch, seed=derive(seed, "order"), number=epoch, drop_last=True):
-            training.step(batch)
-    tested = evaluate(training.network, parts["test"].epoch(values.batch, shuffle=False), moved=training.moved)
-    return float(tested.accuracy or 0.0)
+    each = []
+    for seed, one in enumerate(found, workshop.seed):
+        asked = {"recipe": own["recipe"], "epochs": own["epochs"], "seed": seed, "device": workshop.device}
+        told = {**asked, "architecture": str(one.architecture), "data": workshop.looked_at()}
+        out = folder_of(workshop, "resnet", told)
+        done = train(one, workshop.looked_at(), **asked, distil=0.0, out=out, resume=out is not None)
+        if done.test is None or done.test.accuracy is None:
+            return Cell.missing(row, "cifar10", f"{workshop.looked_at()} has no classes to test on")
+        each.append(100 * done.test.accuracy)
+    words = f"{own['epochs']} epochs of {own['recipe']}, {done.test.samples:,} images to test on"
+    return Cell(row, "cifar10", mean_of_few(each), words)
