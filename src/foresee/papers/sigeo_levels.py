@@ -106,8 +106,10 @@ def cells(workshop: Workshop, sample: Sample, found: Rows, levels: Sequence[int]
     title = " ".join(filter(None, (f"gain from {levels[0]} to {levels[-1]} %", group)))
     for name, coefficient in product(NAMES, COEFFICIENTS):
         ends = [found[name, level].merits for level in (levels[0], levels[-1])]
-        asked = {"coefficient": coefficient, "bootstrap": workshop.bootstrap, "seed": workshop.seed}
-        each = [gain(before, after, sample.truth, **asked) for before, after in zip(*ends, strict=True)]
+        each = [
+            gain(before, after, sample.truth, coefficient=coefficient, bootstrap=workshop.bootstrap, seed=workshop.seed)
+            for before, after in zip(*ends, strict=True)
+        ]
         yield Cell(f"{title}/{name}", f"{sample.benchmark}:{coefficient}", Estimate.mean(each))
 
 

@@ -135,7 +135,7 @@ def accuracy(workshop: Workshop, row: str, found: Sequence[Candidate], own: Mapp
     """The mean test accuracy of what was found, each trained from its first weights; without a teacher, which is nobody's."""
     if not own["epochs"]:
         return Cell.missing(row, "cifar10", "not trained in this run (--set table.epochs=10)")
-    each = []
+    each, samples = [], 0
     for seed, one in enumerate(found, workshop.seed):
         asked = {"recipe": own["recipe"], "epochs": own["epochs"], "seed": seed, "device": workshop.device}
         told = {**asked, "architecture": str(one.architecture), "data": workshop.looked_at()}
@@ -144,5 +144,6 @@ def accuracy(workshop: Workshop, row: str, found: Sequence[Candidate], own: Mapp
         if done.test is None or done.test.accuracy is None:
             return Cell.missing(row, "cifar10", f"{workshop.looked_at()} has no classes to test on")
         each.append(100 * done.test.accuracy)
-    words = f"{own['epochs']} epochs of {own['recipe']}, {done.test.samples:,} images to test on"
+        samples = done.test.samples
+    words = f"{own['epochs']} epochs of {own['recipe']}, {samples:,} images to test on"
     return Cell(row, "cifar10", mean_of_few(each), words)
