@@ -32,7 +32,7 @@ def test_a_page_is_written_as_json_and_csv(tmp_path, monkeypatch):
         yield Scatter("dots", "some dots", "x", "y", (1.0,), (3.0,))
 
     class Shop:
-        notes, rows = ["by hand"], ()
+        notes, rows, table_settings = ["by hand"], (), {}
 
         def settings(self):
             return {"seed": 3}

@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from foresee.papers import Workshop, reproduce
+from foresee.papers import Asked, Workshop, reproduce
 from foresee.papers.numbers import published
-from foresee.papers.sigeo_levels import GRADIENT, READINGS, ROWS, made
+from foresee.papers.sigeo_levels import GRADIENT, NAMES, READINGS, made
 from foresee.proxies.base import Score
 
 THIN = {"nasbench201": {"channels": 2, "cells": 1}}
-QUICK = {"samples": 64, "batch": 8}
+QUICK = {"samples": 64, "batch": 8, "shared": True}
 
 
 def test_rows_are_the_terms_with_the_weights_of_their_level():
@@ -44,28 +44,29 @@ def test_on_four_cells(data_folder, tmp_path):
         cache=tmp_path / "kept" / "scores.sqlite",
     )
     page = reproduce("sigeo-table-3", workshop)
-    ours = {(line.row, line.column.partition(":")[2]): line.ours for line in page.lines if line.ours is not None}
+    ours = {
+        (line.row, line.column.partition(":")[2]): line.ours
+        for line in page.lines
+        if line.ours is not None and "supernet" not in line.group
+    }
     names = {row.key: row.name for row in published("sigeo-table-3").rows}
-    for name in ROWS:
+    for name in NAMES:
         for level in (0, 10, 20, 40):
             key = f"{name}-{level}-warm-up"
             assert -1 <= ours[names.get(key, key), "spearman"].value <= 1
     first, last = (ours[names[f"sigeo-{level}-warm-up"], "kendall"].value for level in (0, 40))
     gained = next(line for line in page.lines if (line.group, line.row) == ("gain from 0 to 40 %", "sigeo"))
+    inherited = {(line.row, line.column) for line in page.lines if line.group == "from one supernet" and line.ours}
+    assert len(inherited) == len(NAMES) * 4 * 2
+    assert (tmp_path / "kept" / "supernets").is_dir()
     assert gained.column == "nasbench201-cifar10:spearman"
     assert ours["sigeo", "kendall"].value == pytest.approx(last - first)
     assert all("no table" in line.reason for line in page.lines if "nasbench301" in line.column)
     assert any("samples = 64" in note for note in page.notes)
     # the row without warm-up is what a look at the untrained networks gives
     sample = workshop.sampled("nasbench201-cifar10", targets=("val_acc_cifar10",))
-    cold = workshop.measure(sample, {"sigeo": _asked()})["sigeo"]
+    cold = workshop.measure(sample, {"sigeo": Asked("sigeo", batch_size=4)})["sigeo"]
     assert ours[names["sigeo-0-warm-up"], "spearman"].value == pytest.approx(
         stats.spearmanr(np.nan_to_num(cold.merits[0], nan=-1e9), sample.truth).statistic
     )
     json.dumps(page.to_json())
-
-
-def _asked():
-    from foresee.papers.asked import Asked
-
-    return Asked("sigeo", batch_size=4)

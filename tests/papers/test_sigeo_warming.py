@@ -21,6 +21,10 @@ def scorer(proxies=PROXIES):
     return Scorer("mlp", ScoringSettings(proxies=proxies, inputs=(1, 8, 8), batch_size=4))
 
 
+def alone(own=OWN, proxies=PROXIES):
+    return Warming(scorer(proxies), Descent.of(own))
+
+
 def test_levels_in_steps():
     assert Descent.of(WARM_UP).steps == (0, 39, 78, 156)
     assert Descent.of(OWN).steps == (0, 2, 8)
@@ -50,7 +54,7 @@ def test_a_level_is_a_plain_training_of_so_many_steps():
 
 
 def test_without_warm_up_it_is_the_score_of_a_search():
-    found = warmed(Workshop(), scorer(), TEXTS, OWN)
+    found = warmed(Workshop(), alone(), TEXTS)
     for text, ours in zip(TEXTS, found[0, "sigeo:vision"][0], strict=True):
         (theirs,) = scorer()(Job((text,), ("sigeo:vision",), seed=0))
         assert ours.value == theirs.scores[0].value
@@ -58,8 +62,8 @@ def test_without_warm_up_it_is_the_score_of_a_search():
 
 
 def test_seeds_engines_and_what_is_asked_do_not_matter():
-    both = warmed(Workshop(repeats=2), scorer(), TEXTS, OWN)
-    second = warmed(Workshop(seed=1, engine="processes", workers=1), scorer(("grad_norm",)), TEXTS[::-1], OWN)
+    both = warmed(Workshop(repeats=2), alone(), TEXTS)
+    second = warmed(Workshop(seed=1, engine="processes", workers=1), alone(proxies=("grad_norm",)), TEXTS[::-1])
     assert [one.value for one in both[40, "grad_norm"][1]] == [one.value for one in second[40, "grad_norm"][0]][::-1]
     first, other = both[10, "grad_norm"]
     assert first[0].value != other[0].value
@@ -75,21 +79,21 @@ def test_what_was_done_is_not_done_again(tmp_path, monkeypatch):
         seen.append(job[0])
         return work(self, job)
 
-    whole = warmed(Workshop(), scorer(), TEXTS, OWN)
+    whole = warmed(Workshop(), alone(), TEXTS)
     monkeypatch.setattr(Warming, "__call__", stopped_after_two)
     with pytest.raises(KeyboardInterrupt):
-        warmed(Workshop(cache=cache), scorer(), TEXTS, OWN)
+        warmed(Workshop(cache=cache), alone(), TEXTS)
     done, seen = seen, []
-    assert values(warmed(Workshop(cache=cache), scorer(), TEXTS, OWN)) == values(whole)
+    assert values(warmed(Workshop(cache=cache), alone(), TEXTS)) == values(whole)
     assert sorted([*done, *seen]) == sorted(TEXTS)
     events, seen = [], [None, None]
-    again = warmed(Workshop(cache=cache, observers=[events.append]), scorer(), TEXTS, OWN)
+    again = warmed(Workshop(cache=cache, observers=[events.append]), alone(), TEXTS)
     assert values(again) == values(whole)
     assert [(one.kind, one.done) for one in events] == [("resumed", 3), ("finished", 3)]
     # the levels of another list that are known are taken, another way of warming up is another score
     with pytest.raises(KeyboardInterrupt):
-        warmed(Workshop(cache=cache), scorer(), TEXTS, {**OWN, "lr": 0.2})
-    fewer = warmed(Workshop(cache=cache), scorer(), TEXTS, {**OWN, "levels": (10, 40)})
+        warmed(Workshop(cache=cache), alone({**OWN, "lr": 0.2}), TEXTS)
+    fewer = warmed(Workshop(cache=cache), alone({**OWN, "levels": (10, 40)}), TEXTS)
     assert values(fewer) == {key: one for key, one in values(whole).items() if key[0]}
 
 
@@ -106,7 +110,7 @@ def test_a_network_that_fails_is_alone_with_it(monkeypatch):
         return work(self, job)
 
     monkeypatch.setattr(Warming, "__call__", picky)
-    found = warmed(Workshop(), scorer(), TEXTS, OWN)
+    found = warmed(Workshop(), alone(), TEXTS)
     statuses = [one.status for one in found[10, "grad_norm"][0]]
     assert statuses == ["ok", "failed", "ok"]
     assert "not this one" in found[10, "grad_norm"][0][1].reason
@@ -114,6 +118,7 @@ def test_a_network_that_fails_is_alone_with_it(monkeypatch):
 
 
 def test_a_training_that_blows_up_has_no_score():
-    found = warmed(Workshop(), scorer(), TEXTS[:1], {**OWN, "lr": 1e30})
+    found = warmed(Workshop(), alone({**OWN, "lr": 1e30}), TEXTS[:1])
     assert found[0, "grad_norm"][0][0].ok
-    assert found[40, "grad_norm"][0][0].status == "nan"
+    late = found[40, "grad_norm"][0][0]
+    assert (late.status, "smaller lr" in late.reason) == ("nan", True)

@@ -41,7 +41,6 @@ WHY_EMPTY = {
     "dextr-curvature-a8": _SEARCHING,
     "dextr-quoted": _SETTINGS,
     "sigeo-table-1": f"{_WARM_UP} and training on click logs",
-    "sigeo-table-4": _TRAINING,
     "sigeo-table-5": f"{_WARM_UP} and training on click logs",
     "sigeo-settings": _SETTINGS,
     "nasi-table-5": _IMAGENET,

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from itertools import product
-from typing import Literal
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
@@ -13,8 +16,9 @@ from foresee.papers.asked import Measured
 from foresee.papers.base import reproduction
 from foresee.papers.cells import Cell, Found, Unavailable, missing
 from foresee.papers.dextr import suite_targets
-from foresee.papers.samples import Floats
-from foresee.papers.sigeo_warming import WARM_UP, Levels, warmed
+from foresee.papers.samples import Floats, Sample
+from foresee.papers.sigeo_shared import Sharing
+from foresee.papers.sigeo_warming import WARM_UP, Descent, Levels, Warming, warmed
 from foresee.papers.workshop import Workshop
 from foresee.proxies.base import Score
 from foresee.statistics import Estimate, gain
@@ -33,7 +37,7 @@ EVERY_TERM = {proxy: {"lambda2": WARM[1], "lambda3": WARM[2]} for proxy in READI
 #: the terms alone, as rows; the first is ZiCo (Remark 2)
 ALONE = {"zico": "steadiness", "fisher-rao": "fisher_rao", "loss": "loss"}
 GRADIENT = "mean_abs_gradient"
-ROWS = ("zico", "sigeo", "sigeo-literal", "sigeo-released", "fisher-rao", "loss", "mean-abs-gradient")
+NAMES = ("zico", "sigeo", "sigeo-literal", "sigeo-released", "fisher-rao", "loss", "mean-abs-gradient")
 BENCHMARKS = (
     "nasbench101",
     "nasbench201-cifar10",
@@ -41,10 +45,14 @@ BENCHMARKS = (
     "nasbench201-imagenet16",
     "nasbench301",
 )
+#: the table's own settings; `shared` adds the same from one supernet
+SETTINGS: dict[str, Any] = {**WARM_UP, "shared": False}
+#: what was measured, by the name of a row and its level
+Rows: TypeAlias = dict[tuple[str, int], Measured]
 COEFFICIENTS: tuple[Literal["spearman", "kendall"], ...] = ("spearman", "kendall")
 
 
-@reproduction("sigeo-table-3", settings=WARM_UP)
+@reproduction("sigeo-table-3", settings=SETTINGS)
 def table_3(workshop: Workshop) -> Iterator[Found]:
     """Spearman and Kendall of ZiCo and SiGeo with the accuracy after 0, 10, 20 and 40 % warm-up, and what warm-up gains.
 
@@ -54,36 +62,55 @@ def table_3(workshop: Workshop) -> Iterator[Found]:
     Definition 1 at weights that stay, from four batches of 64, with 1, 1, 0 at 0 % and 1, 50, 1 above; ZiCo is its first
     term (Remark 2). Beside the paper's rows: the literal reading of the first term, the form of the public code, the terms
     alone, and the gain from the first to the last level (a paired bootstrap over the networks). Accuracies as in
-    sigeo-table-2. One benchmark: --benchmark nasbench201-cifar10; thinner networks: --set nasbench201.channels=8.
+    sigeo-table-2. --set table.shared=true adds the same with weights inherited from one supernet, whose paths are drawn
+    uniformly, after as many steps. One benchmark: --benchmark nasbench201-cifar10; thinner networks: --set
+    nasbench201.channels=8.
     """
-    own = workshop.own(WARM_UP)
-    levels = list(own["levels"])
+    own = workshop.own(SETTINGS)
+    descent = Descent.of(own)
     for benchmark in BENCHMARKS:
-        columns = {f"{benchmark}:{one}": one for one in COEFFICIENTS}
         try:
             sample = workshop.sampled(benchmark, size=SIZE, targets=suite_targets(benchmark))
         except Unavailable as why:
-            yield from missing([row(name, level) for name in ("zico", "sigeo") for level in levels], columns, why)
+            rows = [row(name, level) for name in ("zico", "sigeo") for level in descent.levels]
+            yield from missing(rows, [f"{benchmark}:{one}" for one in COEFFICIENTS], why)
             continue
         size = min(BATCH, workshop.batch_size or BATCH)
         scorer = workshop.scorer(sample, (*READINGS.values(), GRADIENT), settings=EVERY_TERM, batch_size=size)
-        found = made(warmed(workshop, scorer, sample.texts, own), levels)
-        for name, level, (column, coefficient) in product(ROWS, levels, columns.items()):
-            yield workshop.cell(row(name, level), column, found[name, level], sample.truth, coefficient)
-        for name, (column, coefficient) in product(ROWS, columns.items()):
-            ends = [found[name, level].merits for level in (levels[0], levels[-1])]
-            each = [
-                gain(
-                    before,
-                    after,
-                    sample.truth,
-                    coefficient=coefficient,
-                    bootstrap=workshop.bootstrap,
-                    seed=workshop.seed,
-                )
-                for before, after in zip(*ends, strict=True)
-            ]
-            yield Cell(f"gain from {levels[0]} to {levels[-1]} %/{name}", column, Estimate.mean(each))
+        found = made(warmed(workshop, Warming(scorer, descent), sample.texts), descent.levels)
+        yield from cells(workshop, sample, found, descent.levels)
+        if own["shared"]:
+            with supernets_of(workshop) as folder:
+                work = Sharing(scorer, descent, folder)
+                work.prepare(range(workshop.seed, workshop.seed + workshop.repeats))
+                found = made(warmed(workshop, work, sample.texts), descent.levels)
+            yield from cells(workshop, sample, found, descent.levels, "from one supernet")
+
+
+@contextmanager
+def supernets_of(workshop: Workshop) -> Iterator[Path]:
+    """Where supernets are kept: beside the scores, or for this run only."""
+    if workshop.cache is not None:
+        yield workshop.cache.parent / "supernets"
+        return
+    with TemporaryDirectory() as folder:
+        yield Path(folder)
+
+
+def cells(workshop: Workshop, sample: Sample, found: Rows, levels: Sequence[int], group: str = "") -> Iterator[Cell]:
+    """The correlation of every row at every level, then what each gains from the first level to the last."""
+    under = f"{group}/" if group else ""
+    for name, level, coefficient in product(NAMES, levels, COEFFICIENTS):
+        column = f"{sample.benchmark}:{coefficient}"
+        yield workshop.cell(f"{under}{row(name, level)}", column, found[name, level], sample.truth, coefficient)
+    title = " ".join(filter(None, (f"gain from {levels[0]} to {levels[-1]} %", group)))
+    for name, coefficient in product(NAMES, COEFFICIENTS):
+        ends = [found[name, level].merits for level in (levels[0], levels[-1])]
+        each = [
+            gain(before, after, sample.truth, coefficient=coefficient, bootstrap=workshop.bootstrap, seed=workshop.seed)
+            for before, after in zip(*ends, strict=True)
+        ]
+        yield Cell(f"{title}/{name}", f"{sample.benchmark}:{coefficient}", Estimate.mean(each))
 
 
 def row(name: str, level: int) -> str:
@@ -91,9 +118,9 @@ def row(name: str, level: int) -> str:
     return f"{name}-{level}-warm-up"
 
 
-def made(scores: Levels, levels: Sequence[int]) -> dict[tuple[str, int], Measured]:
+def made(scores: Levels, levels: Sequence[int]) -> Rows:
     """The rows, by name and level, from the scores of the readings and of the gradient; more is better."""
-    found: dict[tuple[str, int], Measured] = {}
+    found: Rows = {}
     for level in levels:
         weights = WARM if level else COLD
         for name, proxy in READINGS.items():

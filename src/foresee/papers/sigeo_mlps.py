@@ -17,16 +17,15 @@ from torch import nn
 from torch.nn import functional as F
 
 from foresee import data as data_room
+from foresee.batch import Batch
 from foresee.data import Data, Statistics
 from foresee.errors import InputError
 from foresee.papers.base import reproduction
 from foresee.papers.cells import Cell, Found, Scatter
 from foresee.papers.samples import Floats
 from foresee.papers.workshop import Workshop
-from foresee.probes.probe import Probe
-from foresee.probes.steps import frozen
-from foresee.proxies.gradients.sigeo import fisher_rao_norm
 from foresee.runs.events import Announcer, Event
+from foresee.scoring import scores
 from foresee.seeds import derive
 from foresee.spaces.candidate import Candidate
 from foresee.spaces.find import get
@@ -47,6 +46,12 @@ NAMES = {
     "mean-abs-gradient": "mean absolute gradients",
     "gradient-spread": "deviation of gradients",
 }
+PROXIES = {
+    "loss": "current_loss",
+    "fisher-rao": "fisher_rao",
+    "mean-abs-gradient": "mean_abs_gradient",
+    "gradient-spread": "gradient_spread",
+}
 PARTS = ("train", "test")
 
 
@@ -58,19 +63,10 @@ class Trained:
     final: Mapping[str, Floats]
 
 
-def taken_from(network: nn.Module, batches: Sequence[Any]) -> dict[str, float]:
-    """The four statistics at weights that stay, over all parameters; nothing is left behind in the network.
-
-    The loss is the mean over the batches, mu and sigma of Definition 1 are summed up, the Fisher-Rao norm is Appendix E's.
-    """
-    trail = frozen(Probe(network, batches), len(batches))
-    rows = [trail.rows(name) for name in trail.reached]
-    return {
-        "loss": float(torch.stack(list(trail.losses)).mean()),
-        "fisher-rao": float(fisher_rao_norm(trail)),
-        "mean-abs-gradient": float(sum(one.abs().mean(0).sum() for one in rows)),
-        "gradient-spread": float(sum(one.std(0, correction=0).sum() for one in rows)),
-    }
+def taken_from(network: nn.Module, batches: Sequence[Batch]) -> dict[str, float]:
+    """The four statistics at weights that stay, over all parameters; NaN where there is none."""
+    found = scores(network, batches, list(PROXIES.values()))
+    return {name: np.nan if (value := found[proxy].value) is None else value for name, proxy in PROXIES.items()}
 
 
 def trained(
@@ -165,8 +161,8 @@ def figure_2(workshop: Workshop) -> Iterator[Found]:
 
     MNIST (--data mnist.npz), plain gradient descent with batches of 128 and a learning rate of 0.01 for 1407 steps (three
     epochs of 60,000 digits, Appendix F.1; 4.1 says 0.02: --set table.lr=0.02). After 0, 48 and 192 steps the statistics are
-    taken from the next four batches at weights that stay: the mean loss, the Fisher-Rao norm, and mu and sigma of Definition
-    1 summed over all parameters. All widths see the same batches. Means over --repeats seeds (take 3), Student's interval.
+    taken from the next four batches at weights that stay, as the proxies current_loss, fisher_rao, mean_abs_gradient and
+    gradient_spread give them. All widths see the same batches. Means over --repeats seeds (take 3), Student's interval.
     A statistic that foretells a low loss by being high has a negative coefficient. The paper has the picture only: lower
     losses go with higher gradients, a higher norm and a lower current loss, and the last two say more with warm-up.
     """

@@ -5,14 +5,14 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, TypeAlias
 
-import torch
 from torch import nn
-from torch.nn import functional as F
 
 from foresee.devices import threads
+from foresee.errors import TrainingError
 from foresee.papers.workshop import Workshop
 from foresee.proxies.base import Score
 from foresee.runs import engines
@@ -21,6 +21,8 @@ from foresee.scoring.cache import Cache
 from foresee.scoring.keys import Keys
 from foresee.scoring.scorer import Scorer
 from foresee.seeds import derive
+from foresee.training.recipe import Recipe
+from foresee.training.steps import Training
 
 #: by level and proxy: the scores of every network under every seed, [repeat][network]
 Levels: TypeAlias = dict[tuple[int, str], list[list[Score]]]
@@ -39,71 +41,97 @@ WARM_UP: dict[str, Any] = {
 
 @dataclass(frozen=True)
 class Descent:
-    """How a network is warmed up: gradient descent, at a rate that stays, to the given numbers of steps.
+    """How networks are warmed up: gradient descent, at a rate that stays, to so many steps for each level.
 
     >>> Descent.of(WARM_UP).steps
     (0, 39, 78, 156)
     """
 
+    levels: tuple[int, ...]
     steps: tuple[int, ...]
-    batch: int
-    lr: float
-    momentum: float
-    weight_decay: float
+    recipe: Recipe
 
     @classmethod
     def of(cls, own: Mapping[str, Any]) -> Descent:
         """From settings like `WARM_UP`: a level in per cent of the samples is so many steps."""
-        steps = tuple(round(level / 100 * own["samples"] / own["batch"]) for level in own["levels"])
-        return cls(steps, own["batch"], own["lr"], own["momentum"], own["weight_decay"])
+        levels = tuple(own["levels"])
+        values = {key: own[key] for key in ("batch", "lr", "momentum", "weight_decay")}
+        recipe = Recipe.of(optimiser="sgd", schedule="constant", **values)
+        return cls(levels, tuple(round(level / 100 * own["samples"] / recipe.batch) for level in levels), recipe)
 
 
 class Warming:
-    """The work of an engine: from the text of an architecture and a seed to its scores after each level. Picklable."""
+    """The work of an engine: from the text of an architecture and a seed to its scores after each level. Picklable.
+
+    Every network is warmed up by itself.
+    """
+
+    way = "alone"
 
     def __init__(self, scorer: Scorer, descent: Descent) -> None:
-        self.scorer, self.descent = scorer, descent
+        self.scorer, self.descent, self.levels = scorer, descent, descent.levels
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {key: self.__dict__[key] for key in ("scorer", "descent", "levels")}
 
     def __call__(self, job: tuple[str, int]) -> list[list[Score]]:
-        """Level by level, in the order of the scorer's proxies."""
+        """Level by level, in the order of the scorer's proxies; after a training that failed, the reason."""
         text, seed = job
+        found: list[list[Score]] = []
         with threads(self.scorer.settings.threads):
-            return [self.scorer.of_network(network, seed=seed) for network in self.levels(text, seed)]
+            try:
+                for network in self.networks(text, seed):
+                    found.append(self.scorer.of_network(network, seed=seed))  # noqa: PERF401 - what came before an error stays
+            except TrainingError as error:
+                ways = self.scorer.proxies.values()
+                lost = [Score(one.full_name, None, "nan", str(error), one.direction, seed=seed) for one in ways]
+                found += [lost] * (len(self.levels) - len(found))
+        return found
 
-    def levels(self, text: str, seed: int) -> Iterator[nn.Module]:
+    def networks(self, text: str, seed: int) -> Iterator[nn.Module]:
         """The network after each level: one training, looked at on its way.
 
         It starts with the weights it is scored with at initialisation, so level 0 is the score without warm-up.
         """
-        device, data, how = self.scorer.settings.device, self.scorer.data, self.descent
-        order, done = derive(seed, "warm-up"), 0
-        network = self.scorer.candidate(text, seed).build().to(device).train()
-        optimiser = torch.optim.SGD(
-            network.parameters(), lr=how.lr, momentum=how.momentum, weight_decay=how.weight_decay
+        data, recipe, steps = self.scorer.data, self.descent.recipe, max(self.descent.steps)
+        order = derive(seed, "warm-up")
+        training = Training(
+            self.scorer.candidate(text, seed).build(),
+            recipe,
+            steps=steps,
+            per_epoch=max(1, steps),
+            seed=order,
+            device=self.scorer.settings.device,
+            task=self.scorer.task,
         )
-        for steps in how.steps:
-            for step in range(done, steps):
-                batch = data.batch(how.batch, seed=order, index=step).to(device)
-                optimiser.zero_grad()
-                F.cross_entropy(batch.call(network), batch.labels).backward()  # type: ignore[no-untyped-call, arg-type]
-                optimiser.step()
-            optimiser.zero_grad()  # a look expects no gradients that were left behind
-            done = max(done, steps)
-            yield network
+        for goal in self.descent.steps:
+            while training.number < goal:
+                training.step(data.batch(recipe.batch, seed=order, index=training.number))
+            training.check()
+            training.optimiser.zero_grad()  # a look expects no gradients that were left behind
+            yield training.network
+
+    @cached_property
+    def _cold(self) -> Keys:
+        return Keys(self.scorer)
+
+    def key(self, job: tuple[str, int], place: int, name: str) -> str:
+        """Under which key a score after warm-up is kept: all that it depends on without it, and the warm-up."""
+        text, seed = job
+        how = json.dumps([self.way, self.descent.steps[place], self.descent.recipe.to_json()])
+        return hashlib.sha256(f"warmed up\n{self._cold(text, name, seed)}\n{how}".encode()).hexdigest()
 
 
-def warmed(workshop: Workshop, scorer: Scorer, texts: Sequence[str], own: Mapping[str, Any]) -> Levels:
-    """The scores of the networks after each level of `own` (settings like `WARM_UP`), under the workshop's seeds.
+def warmed(workshop: Workshop, work: Warming, texts: Sequence[str]) -> Levels:
+    """The scores of the networks after each level, under the workshop's seeds.
 
     All scores of a network are kept in the workshop's cache when it is done: a run that was stopped goes on with the next.
     """
-    descent, names = Descent.of(own), list(scorer.proxies)
-    levels, seeds = list(own["levels"]), range(workshop.seed, workshop.seed + workshop.repeats)
-    keys = _keys(scorer, descent)
+    names, seeds = list(work.scorer.proxies), range(workshop.seed, workshop.seed + workshop.repeats)
     jobs = [(text, seed) for seed in seeds for text in dict.fromkeys(texts)]
-    places = [(place, name) for place in range(len(levels)) for name in names]
-    wanted = {job: [keys(job, *place) for place in places] for job in jobs}
-    announce, work = Announcer(workshop.observers), Warming(scorer, descent)
+    places = [(place, name) for place in range(len(work.levels)) for name in names]
+    wanted = {job: [work.key(job, *place) for place in places] for job in jobs}
+    announce = Announcer(workshop.observers)
     with Cache(workshop.cache) as cache, engines.make(workshop.engine, work, workshop.workers) as engine:
         known = cache.get(key for row in wanted.values() for key in row)
         todo = [job for job in jobs if any(key not in known for key in wanted[job])]
@@ -126,18 +154,6 @@ def warmed(workshop: Workshop, scorer: Scorer, texts: Sequence[str], own: Mappin
             announce(Event("failed" if outcome.error else "scored", done, len(jobs), outcome.job, details))
         announce(Event("finished", done, len(jobs)))
     return {
-        (levels[place], name): [[known[keys((text, seed), place, name)] for text in texts] for seed in seeds]
+        (work.levels[place], name): [[known[work.key((text, seed), place, name)] for text in texts] for seed in seeds]
         for place, name in places
     }
-
-
-def _keys(scorer: Scorer, descent: Descent) -> Any:
-    """Under which key a score after warm-up is kept: all that the score depends on without it, and the warm-up."""
-    cold = Keys(scorer)
-    ways = [json.dumps({**asdict(descent), "steps": steps}) for steps in descent.steps]
-
-    def key(job: tuple[str, int], place: int, name: str) -> str:
-        text, seed = job
-        return hashlib.sha256(f"warmed up\n{cold(text, name, seed)}\n{ways[place]}".encode()).hexdigest()
-
-    return key

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict
@@ -12,7 +13,7 @@ import torch
 from torch import Tensor, nn
 
 from foresee.batch import Batch
-from foresee.errors import TrainingError
+from foresee.errors import InputError, TrainingError
 from foresee.quantities import format_seconds
 from foresee.runs.environment import environment
 from foresee.runs.events import Announcer, Event, Observer
@@ -75,6 +76,8 @@ def train(
     (3, 6)
     """
     chosen = get_recipe(recipe, **changes)
+    if chosen.distil and teacher is None:
+        raise InputError(f"recipe: distil = {chosen.distil:g} needs a teacher; hand one over, or say distil = 0")
     candidate = candidate_of(network)
     shape = None if candidate is None else candidate.task.inputs
     found = sources(data, validation=validation, test=test, share=chosen.validation, seed=seed, inputs=shape)
@@ -140,11 +143,11 @@ class _Loop:
             "teacher": self.training.teacher is not None,
         }
         stored = self.kept.begin(asked)
+        if stored is not None:
+            self._take_up(*stored)
         self._noted(asked, "running")
         if architecture is not None:
             self.kept.write(ARCHITECTURE, architecture)
-        if stored is not None:
-            self._take_up(*stored)
         self._event("started" if stored is None else "resumed")
         self._first, self._began = self.training.number, time.monotonic()
         with self.interrupts:
@@ -204,10 +207,14 @@ class _Loop:
                     began = time.monotonic()
                     self._save()
                     self.interrupts.here()
+            self.training.check()
             val = self._judge(self.data.validation)
+            if val is not None and not math.isfinite(val.loss):
+                raise TrainingError(
+                    f"the loss on validation data is {val.loss} after epoch {number + 1}; try a smaller lr"
+                )
         except TrainingError as error:
             raise TrainingError(f"{error}; {self.kept.where}") from error
-        self.training.check()
         self._ended(number, val, time.monotonic() - began)
         self._save()
         self._event("epoch", **asdict(self.history[-1]))
@@ -254,7 +261,7 @@ class _Loop:
             if self.training.fits(batch.first(size)):
                 lr = self.recipe.lr * size / len(batch)
                 return (
-                    f"out of memory with {len(batch)} samples in a batch; {size} would fit: batch = {size} (and lr = {lr:.3g}, "
+                    f"out of memory with {len(batch)} samples in a batch; {size} would fit: batch = {size} (lr = {lr:.3g} "
                     "where the rate is to follow the batch)"
                 )
         return f"out of memory with {len(batch)} samples in a batch, and with a single one too: take a smaller network"

@@ -20,6 +20,7 @@ from foresee.scoring import score, scores
 RANDOM = examples(8)
 VARIANTS = ("sigeo", "sigeo:literal", "sigeo:sgd", "sigeo:released_cv", "sigeo:released_ctr")
 PARTS = ("fisher_rao", "mean_abs_gradient", "current_loss")
+SPREAD = "gradient_spread"
 
 
 def slow_parts(network, batches, lr, every_module=False):
@@ -116,6 +117,25 @@ def test_weights_by_setting(small, batch):
     assert found["sigeo:ctr"].value == pytest.approx(first + second - loss)
 
 
+@pytest.mark.checks("gradient_spread")
+@RANDOM
+@given(seed=st.integers(0, 10**6), norm=st.booleans())
+def test_the_spread(small, batch, seed, norm):
+    network, batches = small(seed, norm=norm), [batch(4, seed + i) for i in range(4)]
+    rows = []
+    for x, y in batches:
+        gradients = torch.autograd.grad(F.cross_entropy(network(x), y), list(network.parameters()))
+        rows.append(torch.cat([gradient.flatten() for gradient in gradients]).tolist())
+    expected = 0.0
+    for entry in zip(*rows, strict=True):
+        mean = sum(entry) / 4
+        expected += math.sqrt(sum((g - mean) ** 2 for g in entry) / 4)
+    found = score(network, batches, SPREAD)
+    assert found.value == pytest.approx(expected, rel=1e-9)
+    assert found.direction == "lower"
+    assert score(network, [batches[0]] * 4, SPREAD).value == pytest.approx(0, abs=1e-12)
+
+
 def test_without_its_own_terms_it_is_zico(small, batch):
     batches = [batch(4, i) for i in range(4)]
     found = scores(small(), batches, ["zico", "sigeo"], settings={"sigeo": {"lambda2": 0.0}})
@@ -152,7 +172,7 @@ def test_sample_order_repetition_and_state(small, batch, variant):
     assert not network.training
 
 
-@pytest.mark.parametrize("proxy", ["sigeo", "sigeo:released_ctr", *PARTS])
+@pytest.mark.parametrize("proxy", ["sigeo", "sigeo:released_ctr", *PARTS, SPREAD])
 def test_what_it_does_not_apply_to(small, batch, proxy):
     assert "no labels" in score(small(), batch(8)[0], proxy).reason
     assert "cannot be split" in score(small(), batch(3), proxy).reason

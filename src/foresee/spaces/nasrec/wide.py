@@ -20,7 +20,7 @@ from foresee.spaces.nasrec.layers import (
     Wide,
 )
 from foresee.spaces.nasrec.network import Embeddings
-from foresee.spaces.one_shot import Live
+from foresee.spaces.weighing import Live
 
 
 class WideSum(nn.Module):
