@@ -133,3 +133,46 @@ def test_ctrl_c_leaves_a_training_that_goes_on(foresee, tmp_path):
     assert [one.val_loss for one in first.history] == [one.val_loss for one in second.history]
     ours, theirs = first.network.state_dict(), second.network.state_dict()
     assert all(torch.equal(ours[key], theirs[key]) for key in ours)
+
+
+SEARCH = [
+    "search",
+    "nasbench201",
+    "--proxy",
+    "params",
+    "--searcher",
+    "random",
+    "--evaluations",
+    "4",
+    "--finalists",
+    "0",
+]
+TINY = ["--data", "small.npz", "--engine", "serial", "-q", "--set", "space.channels=2", "--set", "space.cells=1"]
+
+
+def test_from_data_to_a_trained_network_in_one_command(foresee, tmp_path):
+    import numpy as np
+
+    labels = np.arange(60) % 3
+    images = np.random.default_rng(0).normal(size=(60, 3, 8, 8)) + labels[:, None, None, None]
+    np.savez(tmp_path / "small.npz", x=images.astype(np.float32), y=labels)
+    line = [*SEARCH, *TINY, "--train-best", "2", "--set", "recipe.epochs=1", "--set", "recipe.batch=16", "--out", "a"]
+    said = foresee(*line).stdout
+    assert "1. candidate" in said
+    assert "2. candidate" in said
+    assert "winner" in said
+    assert "best.safetensors" in said
+    assert "What training says" in (tmp_path / "a" / "report.html").read_text()
+    assert foresee(*line, "--resume").stdout == said
+    foresee("report", "a")
+    assert "What training says" in (tmp_path / "a" / "report.html").read_text()
+    assert "say how many with --train-best" in foresee(
+        *SEARCH, *TINY, "--set", "recipe.epochs=1", "--out", "b", code=2
+    ).stderr  # fmt: skip
+    for wrong, words in (
+        (["--train-best", "0"], "at least 1"),
+        (["--train-best", "1", "--recipe", "fats"], "did you mean fast"),
+        (["--train-best", "1", "--set", "recipe.epoch=1"], "did you mean epochs"),
+    ):
+        assert words in foresee(*SEARCH, *TINY, *wrong, "--out", "b", code=2).stderr
+    assert not (tmp_path / "b").exists()

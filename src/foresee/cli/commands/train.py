@@ -10,16 +10,15 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 import typer
 from rich.markup import escape
 
-from foresee.cli.app import app, err, out
+from foresee.cli.app import app, out
 from foresee.cli.app import stopped as say_stopped
 from foresee.cli.groups import Group, grouped
 from foresee.cli.networks import factory_of, make
 from foresee.cli.options import parse_settings
-from foresee.cli.progress import Watch
+from foresee.cli.progress import Epochs
 from foresee.cli.start import STOPPED
 from foresee.errors import InputError, UnknownNameError
 from foresee.quantities import format_quantity, format_seconds
-from foresee.runs.events import Event
 from foresee.task import Task, parse_shape
 
 if TYPE_CHECKING:
@@ -45,22 +44,6 @@ class RecipeOptions(Group):
         """The values that were said, by `--set recipe.key=value` (`said`) or by an option of their own."""
         own = {key: getattr(self, key) for key in ("epochs", "batch", "lr", "precision")}
         return {**said, **{key: value for key, value in own.items() if value is not None}}
-
-
-class Epochs(Watch):
-    """Draws a training: a bar over all its steps, with loss, accuracy, rate and the time that is left."""
-
-    def observe(self, event: Event) -> None:
-        """Take one event in."""
-        if event.kind == "step":
-            self._step(event)
-        elif event.kind == "resumed":
-            err.print(f"resuming: {event.done:,} of {event.total:,} steps are done already", highlight=False)
-        elif event.kind == "epoch" and self._lines:
-            said = event.details
-            judged = "" if said["val_loss"] is None else f", validation loss {said['val_loss']:.3f}"
-            judged += "" if said["val_accuracy"] is None else f" and {100 * said['val_accuracy']:.2f} % right"
-            self._line(f"epoch {said['number']}: loss {said['loss']:.3f}{judged}", last=event.done == event.total)
 
 
 @app.command()
