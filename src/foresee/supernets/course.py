@@ -7,6 +7,7 @@ gone on with ends bit for bit (on a CPU) as one that was never stopped.
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -149,7 +150,7 @@ def follow(
         announce: told after each window.
         name: of the bar.
     """
-    decided = {**course.facts, **(said or {})}
+    decided = json.loads(json.dumps({**course.facts, **(said or {})}))  # as it is read again
     losses: list[float] = []
     found = None if place is None else place.begin(decided, resume)
     if found is not None:
