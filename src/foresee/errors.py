@@ -68,6 +68,10 @@ class SearchError(ForeseeError):
     """A search that is not worth going on with: nearly all candidates fail; the message says what they have in common."""
 
 
+class TrainingError(ForeseeError):
+    """A training that cannot go on: a loss that is no number, not enough memory; the message says what to do."""
+
+
 class RunError(ForeseeError):
     """A run folder or store that cannot be used: it exists, belongs to another program, or is damaged."""
 
