@@ -158,8 +158,8 @@ class OneShotSearcher(Searcher):
         self.optimiser.step()
         return float(loss.detach())
 
-    def epoch(self, number: int) -> dict[str, Any]:
-        """Learn from each batch; what was seen, averaged, and what came of it."""
+    def epoch(self, number: int) -> dict[str, float]:
+        """Learn from each batch; what was seen on the way, averaged."""
         for group in self.optimiser.param_groups:
             group["lr"] = self.rate(number)
         seen = [self.learn(number * self.length + place) for place in range(self.length)]
@@ -168,7 +168,7 @@ class OneShotSearcher(Searcher):
             raise SearchError(
                 f"searcher {self.name}: in epoch {number + 1} the loss is no finite number; a smaller {self.name}.lr may help"
             )
-        return {**means, **self.outcome(number)}
+        return means
 
     # -- steps ----------------------------------------------------------------------------------------------------------
     def steps_before(self, candidate: int) -> int:
@@ -177,7 +177,7 @@ class OneShotSearcher(Searcher):
 
     def work(self, number: int) -> Mapping[str, Any]:
         """Do step `number`, when all before it are done."""
-        return self.epoch(number)
+        return {**self.epoch(number), **self.outcome(number)}
 
     def step(self, number: int) -> Mapping[str, Any]:
         """One step, on weights as the steps before left them: at hand, from the run's folder, or learned again."""
@@ -262,7 +262,9 @@ class OneShotSearcher(Searcher):
             value = getattr(self, name)
             real = isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < most
             if not real or (above and value == 0):
-                bounds = f"{'above' if above else 'of at least'} 0" + (f" and below {most:g}" if most < math.inf else "")
+                bounds = f"{'above' if above else 'of at least'} 0" + (
+                    f" and below {most:g}" if most < math.inf else ""
+                )
                 raise InputError(f"{self.name}.{name} = {shown(value)}: expected a number {bounds}")
 
     def _made(self, options: Mapping[str, Any]) -> OneShot[Any]:

@@ -36,7 +36,13 @@ class Controller(nn.Module):
     """
 
     def __init__(
-        self, decisions: Sequence[Decision], *, hidden: int, temperature: float, bound: float, generator: torch.Generator
+        self,
+        decisions: Sequence[Decision],
+        *,
+        hidden: int,
+        temperature: float,
+        bound: float,
+        generator: torch.Generator,
     ) -> None:
         super().__init__()
         self.decisions, self.temperature, self.bound = tuple(decisions), temperature, bound

@@ -59,8 +59,10 @@ class DARTSSecond(DARTSFirst):
     r"""DARTS, second order (Liu et al. 2019, Eq. 6 to 8): the logits look one step of the weights ahead.
 
     $$
-    \nabla_\alpha L_{val}(w', \alpha) - \xi \frac{\nabla_\alpha L_{train}(w^+, \alpha) - \nabla_\alpha L_{train}(w^-, \alpha)}
-    {2 \epsilon}, \quad w' = w - \xi \nabla_w L_{train}(w, \alpha), \quad w^\pm = w \pm \epsilon \nabla_{w'} L_{val}(w', \alpha)
+    \nabla_\alpha L_{val}(w', \alpha)
+    - \xi \frac{\nabla_\alpha L_{train}(w^+, \alpha) - \nabla_\alpha L_{train}(w^-, \alpha)}{2 \epsilon},
+    \quad w' = w - \xi \nabla_w L_{train}(w, \alpha),
+    \quad w^\pm = w \pm \epsilon \nabla_{w'} L_{val}(w', \alpha)
     $$
 
     with epsilon = 0.01 / |gradient by w'| and xi the present rate of the weights. The step ahead is a plain one, without
@@ -79,9 +81,7 @@ class DARTSSecond(DARTSFirst):
         ahead = _gradient(self.loss(training, self.fixed()), weights)
         _move(weights, ahead, -xi)
         loss = self.loss(validation, self.mixture())
-        both = torch.autograd.grad(
-            loss, [*self.logits.values(), *weights], allow_unused=True, materialize_grads=True
-        )
+        both = torch.autograd.grad(loss, [*self.logits.values(), *weights], allow_unused=True, materialize_grads=True)
         direct, there = both[: len(self.logits)], both[len(self.logits) :]
         _move(weights, ahead, xi)
         return float(loss.detach()), self._corrected(direct, there, training, weights, xi)

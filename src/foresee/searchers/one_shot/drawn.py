@@ -20,9 +20,9 @@ TRIES = 50
 class Drawn(OneShotSearcher):
     """Base of searchers that end by judging draws: each on the same batches of the validation half, with the shared weights.
 
-    After the epochs, steps of another kind: `draws` architectures within the limits are drawn and judged, and the best `again`
-    of them once more on all of the validation half. After each epoch a few are judged too, so that a run says what its answer
-    would be by then.
+    After the epochs come steps of another kind: `draws` architectures within the limits are drawn and judged, and the best
+    `again` of them once more on all of the validation half. After each epoch a few are judged too, so that a run says what
+    its answer would be by then.
 
     Args:
         draws: architectures that are judged in the end.

@@ -22,10 +22,10 @@ from foresee.seeds import generator
 class ENAS(Drawn):
     """Efficient search by parameter sharing (Pham et al. 2018).
 
-    In turn: an epoch of the shared weights, each batch of the training half with one architecture drawn by the controller; then
-    steps of the controller, each with one draw whose reward is its share of right answers on one validation batch, plus its
-    entropy. The controller learns by REINFORCE with a moving average as the baseline. In the end some are drawn from it, and
-    the one with the greatest reward on one batch is the answer. It decides an operation for every edge (every node, in
+    In turn: an epoch of the shared weights, each batch of the training half with one architecture drawn by the controller;
+    then steps of the controller, each with one draw whose reward is its share of right answers on one validation batch, plus
+    its entropy. The controller learns by REINFORCE with a moving average as the baseline. In the end some are drawn from it,
+    and the one with the greatest reward on one batch is the answer. It decides an operation for every edge (every node, in
     NAS-Bench-1Shot1) and then the inputs that stay.
 
     Args:
@@ -118,12 +118,12 @@ class ENAS(Drawn):
         return {"loss": self.descend(self.loss(self.training(number), path))}
 
     # -- the controller -------------------------------------------------------------------------------------------------
-    def epoch(self, number: int) -> dict[str, Any]:
+    def epoch(self, number: int) -> dict[str, float]:
         """The weights, then the controller."""
         found = super().epoch(number)
         first = number * self.controller_steps
         rewards = [self.teach(first + place) for place in range(self.controller_steps)]
-        return {**found, "reward": sum(rewards) / len(rewards), **self.outcome(number)}
+        return {**found, "reward": sum(rewards) / len(rewards)}
 
     def teach(self, number: int) -> float:
         """One step of the controller; the reward without the entropy."""

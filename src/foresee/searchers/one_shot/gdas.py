@@ -19,8 +19,8 @@ class GDAS(Relaxed):
 
     For each pair of batches one architecture is drawn by Gumbel noise for a step of the weights on the training loss, and
     another one for a step of the logits on the validation loss. A draw is hard (straight through): its value is one
-    architecture, and only what was drawn is computed, so a step costs about one network. The temperature of the softmax behind
-    the gradient falls in a straight line over the epochs.
+    architecture, and only what was drawn is computed, so a step costs about one network. The temperature of the softmax
+    behind the gradient falls in a straight line over the epochs.
 
     Args:
         hot: temperature in the first epoch.

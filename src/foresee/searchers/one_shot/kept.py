@@ -2,8 +2,8 @@
 
 A run stores what each step gave, which is enough to propose; weights are too much for it. So after each step they are
 written beside the run (`weights.safetensors`, `weights.json`), together with what the step gave: a process that is killed
-between the two has lost neither. Where the files are gone, or damaged, the steps are done again, which on a CPU gives the same
-to the last bit; if it does not, the run is refused, not continued into a mixture.
+between the two has lost neither. Where the files are gone, or damaged, the steps are done again, which on a CPU gives the
+same to the last bit; if it does not, the run is refused, not continued into a mixture.
 """
 
 from __future__ import annotations

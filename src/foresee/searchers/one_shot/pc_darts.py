@@ -21,9 +21,10 @@ class PCDARTS(DARTSFirst):
     """Partially connected DARTS (Xu et al. 2020): first-order DARTS in a quarter of the memory.
 
     Of the channels of an edge one in `partial` passes through the options, the others go by (Eq. 1). In the DARTS space the
-    edges into a node are weighed as well, by the softmax of logits of their own (edge normalisation, Eq. 2), and an architecture
-    keeps those edges whose weight times that of their operation is largest. In NAS-Bench-1Shot1 the inputs are weighed so
-    anyway; NAS-Bench-201 keeps all its edges, so there is nothing to normalise. For the first epochs only the weights learn.
+    edges into a node are weighed as well, by the softmax of logits of their own (edge normalisation, Eq. 2), and an
+    architecture keeps those edges whose weight times that of their operation is largest. In NAS-Bench-1Shot1 the inputs are
+    weighed so anyway; NAS-Bench-201 keeps all its edges, so there is nothing to normalise. For the first epochs only the
+    weights learn.
 
     Args:
         partial: one in so many channels passes through the options (K).
@@ -60,7 +61,9 @@ class PCDARTS(DARTSFirst):
         super().__init__(problem, **said)
         self.check_whole("warmup", least=0)
         if self.warmup >= self.epochs:
-            raise InputError(f"pc_darts.warmup = {self.warmup}: the logits learn after it, in none of {self.epochs} epochs")
+            raise InputError(
+                f"pc_darts.warmup = {self.warmup}: the logits learn after it, in none of {self.epochs} epochs"
+            )
 
     @classmethod
     def fits(cls, space: type[Space[Any]]) -> str:

@@ -17,8 +17,8 @@ from foresee.seeds import generator
 class RSPS(Drawn):
     """Random search with parameter sharing (Li & Talwalkar 2020): the baseline of all one-shot searches.
 
-    Each batch of the training half trains the path of one architecture, drawn uniformly. Then many are drawn and judged by the
-    shared weights on the validation half.
+    Each batch of the training half trains the path of one architecture, drawn uniformly. Then many are drawn and judged by
+    the shared weights on the validation half.
     """
 
     name = "rsps"

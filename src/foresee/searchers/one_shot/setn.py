@@ -19,14 +19,14 @@ class SETN(Drawn, Relaxed):
 
     The template's weights are trained without favour: each batch of the training half trains the path of one uniformly drawn
     architecture. The evaluator is a distribution over the choices, the softmax of logits: each batch of the validation half
-    moves it along the gradient of the loss of the template under its mixture, as the authors' code for NAS-Bench-201 has it. In
-    the end architectures are drawn from the evaluator and judged by the template's weights; the best is the answer.
+    moves it along the gradient of the loss of the template under its mixture, as the authors' code for NAS-Bench-201 has it.
+    In the end architectures are drawn from the evaluator and judged by the template's weights; the best is the answer.
     """
 
     name = "setn"
     summary = "SETN: a uniformly trained template, and an evaluator that learns which paths to judge"
     source = "Dong & Yang 2019 (SETN), Sec. 3; NAS-Bench-201, its baseline"
-    cost = "an epoch: one drawn network on the training half, all options on the validation half; then forward runs; no scores"
+    cost = "an epoch: one drawn network on the training half, all options on the validation half; no scores"
     epochs = 250
     published: ClassVar[Mapping[str, str]] = {
         "epochs": "250 in NAS-Bench-201's baseline",
