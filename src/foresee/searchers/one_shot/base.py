@@ -65,8 +65,8 @@ class OneShotSearcher(Searcher):
     weight_decay: float = 3e-4
     clip: float = 5.0
     one_shot: Mapping[str, Any] | None = None
-    #: options of the one-shot network that the algorithm asks for
-    form: ClassVar[Mapping[str, Any]] = {}
+    #: whether the momentum is Nesterov's
+    nesterov: ClassVar[bool] = False
 
     def __init_subclass__(cls, **more: Any) -> None:
         super().__init_subclass__(**more)
@@ -119,8 +119,13 @@ class OneShotSearcher(Searcher):
     # -- training -------------------------------------------------------------------------------------------------------
     def weights_optimiser(self) -> torch.optim.Optimizer:
         """Of the weights."""
-        how = {"momentum": self.momentum, "weight_decay": self.weight_decay}
-        return torch.optim.SGD(self.network.parameters(), self.lr, **how)
+        return torch.optim.SGD(
+            self.network.parameters(),
+            self.lr,
+            momentum=self.momentum,
+            weight_decay=self.weight_decay,
+            nesterov=self.nesterov and self.momentum > 0,
+        )
 
     def rate(self, epoch: int) -> float:
         """Of SGD in an epoch: a cosine from `lr` to `lr_min`."""
@@ -272,7 +277,7 @@ class OneShotSearcher(Searcher):
             raise InputError(
                 f"{self.name}.one_shot = {shown(options)}: expected options by name, such as {{'channels': 8}}"
             )
-        said = {**SEARCH_FORM.get(self.space.name, {}), **self.form, **options}
+        said = {**SEARCH_FORM.get(self.space.name, {}), **options}
         try:
             return self.problem.one_shot(**said).train()
         except TypeError as error:

@@ -50,6 +50,7 @@ class ENAS(Drawn):
     epochs = 150
     lr = 0.05
     weight_decay = 1e-4
+    nesterov = True
     draws = 10
     hidden: int = 100
     controller_steps: int = 2000
@@ -98,11 +99,6 @@ class ENAS(Drawn):
         self.baseline: float | None = None
 
     # -- the weights ----------------------------------------------------------------------------------------------------
-    def weights_optimiser(self) -> torch.optim.Optimizer:
-        """With Nesterov's momentum."""
-        how = {"momentum": self.momentum, "nesterov": self.momentum > 0, "weight_decay": self.weight_decay}
-        return torch.optim.SGD(self.network.parameters(), self.lr, **how)
-
     def rate(self, epoch: int) -> float:
         """Cosines that begin anew, each twice as long as the one before (Loshchilov & Hutter 2017)."""
         if not self.restart:
