@@ -11,6 +11,7 @@ import math
 import random
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -109,6 +110,7 @@ class Problem:
         measure: what was measured of architectures, where somebody handed that over.
         gather: scores several architectures; a run puts its engine here.
         cache: scores already computed, and where those that a searcher asks for are kept; none: in no file.
+        folder: of the run, where a searcher may keep what is too much for its store (weights); none: it lives in memory.
 
     >>> from foresee.scoring import Scorer, ScoringSettings
     >>> problem = Problem(Scorer("nasbench201", ScoringSettings(proxies=("params",))))
@@ -126,6 +128,7 @@ class Problem:
     measure: Measured | None = None
     gather: Callable[[Sequence[str], Sequence[str], int, Mapping[str, Any]], Sequence[Scored]] | None = None
     cache: Cache | None = None
+    folder: Path | None = None
     _costs: dict[str, Costs] = field(default_factory=dict, init=False, repr=False)
     _known: dict[str, dict[str, float]] = field(default_factory=dict, init=False, repr=False)
     _keys: dict[Scorer, Keys] = field(default_factory=dict, init=False, repr=False)

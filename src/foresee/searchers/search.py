@@ -180,6 +180,7 @@ def run_search(
         engine_made = stack.enter_context(engines.make(engine, problem.scorer, workers))
         folder = None if out is None else RunFolder(out)
         store = _open_store(folder, settings, searcher, facts, resume, stack, code)
+        problem.folder = folder.path if folder else None
         announce = Announcer(observers)
         # A measured latency cannot be measured again to the last digit: a run keeps what it saw, so that it replays.
         problem.clock.known.update(store.kept("latency"))
