@@ -20,7 +20,8 @@ from foresee.scoring.scorer import scorer_of
 from foresee.searchers import search
 from foresee.seeds import stream
 from foresee.supernets.warm import WarmScorer
-from foresee.supernets.warmup import in_words, warmed
+from foresee.supernets.warmup import warmed
+from foresee.supernets.words import in_words
 from foresee.training.recipe import Recipe
 
 SMALL = {"channels": 4, "cells": 1}
