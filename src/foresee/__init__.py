@@ -26,14 +26,17 @@ _HOMES = {
     "Score": "foresee.proxies.base",
     "Space": "foresee.spaces.base",
     "Task": "foresee.task",
+    "Trained": "foresee.training.trained",
     "build": "foresee.spaces.candidate",
     "compare": "foresee.report.contest",
     "preset": "foresee.searchers.presets",
     "proxy": "foresee.proxies.base",
     "rank": "foresee.scoring",
+    "recipe": "foresee.training.recipe",
     "score": "foresee.scoring",
     "scores": "foresee.scoring",
     "search": "foresee.report.searched",
+    "train": "foresee.training.loop",
 }
 _ROOMS = (
     *(
@@ -49,7 +52,7 @@ _ROOMS = (
         "searchers",
         "spaces",
     ),
-    *("statistics", "testing"),
+    *("statistics", "testing", "training"),
 )
 
 if TYPE_CHECKING:
@@ -67,6 +70,7 @@ if TYPE_CHECKING:
         spaces,
         statistics,
         testing,
+        training,
     )
     from foresee.batch import Batch
     from foresee.errors import ForeseeError
@@ -79,6 +83,9 @@ if TYPE_CHECKING:
     from foresee.spaces.base import Space
     from foresee.spaces.candidate import Candidate, build
     from foresee.task import Task
+    from foresee.training.loop import train
+    from foresee.training.recipe import recipe
+    from foresee.training.trained import Trained
 
 __all__ = [
     "Batch",
@@ -89,6 +96,7 @@ __all__ = [
     "Score",
     "Space",
     "Task",
+    "Trained",
     "__version__",
     "benchmarks",
     "budgets",
@@ -101,6 +109,7 @@ __all__ = [
     "proxies",
     "proxy",
     "rank",
+    "recipe",
     "report",
     "runs",
     "score",
@@ -111,6 +120,8 @@ __all__ = [
     "spaces",
     "statistics",
     "testing",
+    "train",
+    "training",
 ]
 
 
