@@ -20,7 +20,8 @@ from foresee.scoring.scorer import scorer_of
 from foresee.searchers import search
 from foresee.seeds import stream
 from foresee.supernets.warm import WarmScorer
-from foresee.supernets.warmup import in_words, warmed
+from foresee.supernets.warmup import warmed
+from foresee.supernets.words import in_words
 from foresee.training.recipe import Recipe
 
 SMALL = {"channels": 4, "cells": 1}
@@ -171,12 +172,12 @@ def test_own_spaces_are_warmed_network_by_network():
 def test_warming_up_makes_better():
     data = load("digits", inputs=(3, 8, 8))
     network = torch.nn.Sequential(torch.nn.Flatten(), torch.nn.Linear(192, 10))
-    from foresee.supernets.evaluating import evaluate
+    from foresee.supernets.evaluating import judge
 
-    found = [evaluate(network, data).accuracy]
+    found = [judge(network, data).accuracy]
     for _ in range(2):
         warmed(network, data, "50%")
-        found.append(evaluate(network, data).accuracy)
+        found.append(judge(network, data).accuracy)
     assert found[0] < 0.3 < 0.6 < found[1] < found[2]
     assert all(one.grad is None for one in network.parameters())
 

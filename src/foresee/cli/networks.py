@@ -64,7 +64,7 @@ def prepared(scorer: Scorer) -> dict[str, str]:
     if not scorer.settings.warms:
         return {}
     from foresee.cli.progress import Watch
-    from foresee.supernets.warmup import in_words
+    from foresee.supernets.words import in_words
 
     with Watch("warm-up", show=True) as watch:
         return {"warm-up": in_words(scorer.prepare(observers=[watch.observe]))}

@@ -179,6 +179,7 @@ def follow(
             place.keep(training.tensors(), {**decided, **training.facts(), "losses": losses, "finished": False})
             kept = time.monotonic()
     training.check()
+    training.optimiser.zero_grad(set_to_none=True)
     if place is not None:  # what an optimiser remembers is of no use any more
         weights = {key: value for key, value in training.tensors().items() if key.startswith("network.")}
         place.keep(weights, {**decided, **training.facts(), "losses": losses, "finished": True})

@@ -18,12 +18,12 @@ from foresee.spaces.base import Space
 from foresee.spaces.find import get
 from foresee.supernets import evaluating
 from foresee.supernets.course import BETWEEN, Course, Place, follow, load_finished
-from foresee.supernets.evaluating import Evaluation
 from foresee.supernets.level import steps_of
 from foresee.supernets.recipes import usual_recipe
 from foresee.supernets.sampling import Sampler, usual
 from foresee.task import Task
 from foresee.training import checkpoints
+from foresee.training.evaluations import Evaluation
 from foresee.training.recipe import Recipe
 from foresee.training.recipe import recipe as recipe_of
 
@@ -184,4 +184,4 @@ class Supernet:
         """
         source = like or self._data or data
         looked = evaluating.looks(source, seed=derive(self.seed, "statistics"), batches=batches)
-        return evaluating.evaluate(evaluating.settled(self.inherit(architecture), looked), data)
+        return evaluating.judge(evaluating.settled(self.inherit(architecture), looked), data)

@@ -20,6 +20,7 @@ from foresee.seeds import derive
 from foresee.supernets.course import Course, follow
 from foresee.supernets.level import steps_of
 from foresee.supernets.recipes import WARMUP
+from foresee.supernets.words import in_words
 from foresee.task import Task
 from foresee.training.recipe import Recipe
 from foresee.training.recipe import recipe as recipe_of
@@ -66,15 +67,6 @@ class Warmup:
         return in_words(self.facts)
 
 
-def in_words(facts: Any) -> str:
-    """What was trained, for people."""
-    who = "one supernet" if facts["by"] == "supernet" else "each network by itself"
-    return (
-        f"{facts['level']}: {who}, {facts['steps']:,} steps of recipe {facts['recipe']['name'] or 'of your own'}, "
-        f"{facts['samples']:,} samples of {facts['of']:,}"
-    )
-
-
 def warmed(
     network: nn.Module,
     data: Data,
@@ -101,6 +93,4 @@ def warmed(
     mode = network.training
     course = Course(data, chosen, steps, derive(seed, "warmup"))
     follow(course, course.training(network, task or data.task, device), announce=Announcer())
-    for parameter in network.parameters():
-        parameter.grad = None
     return network.train(mode)

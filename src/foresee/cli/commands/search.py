@@ -234,6 +234,13 @@ def _set(scoring: ScoringOptions, base: Any) -> dict[str, Any]:
     return changes
 
 
+def _warmth(run: Any) -> list[tuple[str, str]]:
+    """What was trained before looking."""
+    from foresee.supernets.words import in_words
+
+    return [("warm-up", in_words(event.details)) for event in run.record.events if event.kind == "warmup"]
+
+
 def _acceptance(run: Any) -> str:
     """How rare feasible architectures were, where there were limits; what was turned down or passed over."""
     ends = [event.details for event in run.record.events if "acceptance" in event.details]
@@ -305,6 +312,7 @@ def _wrap_up(run: Any, *, stopped: bool) -> None:
         ("MACs", f"{format_quantity(best.counts['macs'])} ({best.counts['macs']:,})"),
         *([("latency", format_cost("latency", best.counts["latency"]))] if "latency" in best.counts else []),
         *(_front(run) if len(objectives) > 1 else []),
+        *_warmth(run),
         ("looked at", f"{scored} scored" + (f", {failed} failed" if failed else "") + _acceptance(run)),
         *_finals(run),
         *trained(run),
