@@ -32,6 +32,8 @@ from foresee.searchers.winner import keep_drawings, look_at_winner
 from foresee.spaces.base import Space
 from foresee.spaces.find import Said, get
 from foresee.spaces.own.source import digest
+from foresee.training.recipe import Recipe
+from foresee.training.recipe import recipe as get_recipe
 
 #: where a run keeps the source of a function that no name leads back to
 SOURCE = "source.txt"
@@ -55,6 +57,8 @@ def search(
     measured: Mapping[str, float] | Measured | None = None,
     cache: str | Path | None = None,
     progress: bool = False,
+    train_best: int = 0,
+    recipe: str | Path | Recipe = "fast",
     **settings: Any,
 ) -> Run:
     """Search a space for the architecture that scores best within the budgets.
@@ -79,6 +83,8 @@ def search(
             (None where nothing was). For searchers that ask for it, and for the objective `measured`.
         cache: file of scores already computed, where those that a searcher asks for beside its candidates are kept too.
         progress: show how far it is, in one line; also in a notebook.
+        train_best: train so many of the foremost on the data, in `trained/` of the folder; `run.trained` names the best.
+        recipe: by which they are trained.
         **settings: any other field of `SearchSettings` or `ScoringSettings`.
 
     Returns:
@@ -112,18 +118,27 @@ def search(
         data=reference,
         **settings,
     )
-    return run_search(
+    watching = watched(observers, progress)
+    if train_best:
+        get_recipe(recipe)  # a wrong name is said before the search, not after it
+    run = run_search(
         asked,
         out=out,
         resume=resume,
         engine=engine,
         workers=workers,
-        observers=watched(observers, progress),
+        observers=watching,
         space=made,
         data=given,
         measured=measured,
         cache=cache,
     )
+    if not train_best:
+        return run
+    from foresee.searchers.foremost import train_best as train_foremost
+
+    trained = train_foremost(run, train_best, recipe, data=data, observers=watching)
+    return replace(run, trained=trained)
 
 
 def run_search(
