@@ -53,6 +53,32 @@ def test_what_a_training_returned(tmp_path: Path) -> None:
         assert torch.equal(fs.load_exported(made.folder)(images), kept.network(images))
 
 
+def test_what_was_never_on_disk_is_built_again(tmp_path: Path) -> None:
+    data = Digits(channels=3, size=4).split({"train": 0.1, "rest": 0.9})["train"]
+    made = fs.export(fs.train(mlp(), data, epochs=1, batch=32), tmp_path / "out", ["safetensors"])
+    assert fs.load_exported(made.folder)(torch.zeros(1, 3, 4, 4)).shape == (1, 10)
+
+
+def test_a_search_that_trained_its_foremost(tmp_path: Path) -> None:
+    run = fs.search(
+        "mlp",
+        proxies="params",
+        searcher="random",
+        evaluations=4,
+        finalists=0,
+        data=Digits(channels=3, size=4),
+        out=tmp_path / "run",
+        train_best=2,
+        recipe=fs.recipe("fast", epochs=1, batch=512),
+    )
+    best = run.trained.best.trained
+    images = torch.randn(2, 3, 4, 4)
+    for number, one in enumerate((run, run.trained, run.trained.best, best, tmp_path / "run")):
+        made = fs.export(one, tmp_path / str(number), ["safetensors"])
+        with torch.no_grad():
+            assert torch.equal(fs.load_exported(made.folder)(images), best.network(images))
+
+
 def test_a_network_of_ones_own_is_handed_over(tmp_path: Path) -> None:
     network = nn.Sequential(nn.Flatten(), nn.Linear(12, 2))
     inputs, labels = torch.randn(20, 3, 2, 2), torch.arange(20) % 2
