@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -88,7 +88,8 @@ def train(
     kept = Memory() if out is None else Folder(out, resume=resume)
     loop = _Loop(network, found, chosen, kept, seed, device, teacher, watched(observers, progress), save_seconds)
     try:
-        return loop.run(None if candidate is None else candidate.to_json())
+        trained = loop.run(None if candidate is None else candidate.to_json())
+        return replace(trained, candidate=candidate, task=found.train.task)
     finally:
         kept.close()
 

@@ -23,6 +23,7 @@ from foresee.data.base import Data
 from foresee.data.normalising import Statistics
 from foresee.errors import InputError, RunError, UnknownNameError, UnsupportedError, said
 from foresee.handed import as_batches
+from foresee.runs.environment import installed
 from foresee.spaces.candidate import Candidate
 from foresee.spaces.find import Said
 from foresee.task import Task
@@ -105,7 +106,7 @@ def export(
     task = found.task or (None if found.candidate is None else found.candidate.task)
     given = _example(example, task)
     bare = _copied(found.network)
-    program = Answering(bare, found.statistics if pixels else None).eval()
+    program = Answering(bare, found.statistics if pixels else None, given.names).eval()
     _check_classes(found.classes, program, given)
     facts = Description(
         task=task,
@@ -115,7 +116,7 @@ def export(
         statistics=found.statistics,
         pixels=pixels,
         architecture=None if found.candidate is None else _plain(found.candidate),
-        made_by={"foresee": _version(), "torch": torch.__version__},
+        made_by={key: installed(key) for key in ("foresee", "torch")},
     )
     with _appearing(Path(folder), overwrite) as place:
         files = {
@@ -161,7 +162,7 @@ def _beside(place: Path, facts: Description, program: Answering, example: Batch)
 
 def _answer(program: Answering, batch: Batch) -> Tensor:
     with torch.no_grad():
-        answer: Tensor = batch.call(program)
+        answer: Tensor = program(*batch.parts)
         return answer
 
 
@@ -200,12 +201,6 @@ def _check_classes(classes: tuple[str, ...], program: Answering, example: Batch)
 
 def _plain(candidate: Candidate) -> dict[str, Any]:
     return Candidate(candidate.space, candidate.architecture, candidate.task).to_json()
-
-
-def _version() -> str:
-    from foresee import __version__
-
-    return __version__
 
 
 @contextmanager

@@ -69,9 +69,7 @@ class Safetensors(Format):
         def run(batch: Batch) -> Tensor:
             with torch.no_grad():
                 state = {f"network.{key}": value for key, value in tensors.items()}
-                answer: Tensor = batch.call(
-                    lambda *parts, **named: torch.func.functional_call(program, state, parts, named)
-                )
+                answer: Tensor = torch.func.functional_call(program, state, batch.parts)
                 return answer
 
         return run, "foresee"
@@ -93,7 +91,7 @@ class TorchExport(Format):
 
         def run(batch: Batch) -> Tensor:
             with torch.no_grad():
-                answer: Tensor = batch.call(made)
+                answer: Tensor = made(*batch.parts)
                 return answer
 
         return run, f"torch {torch.__version__}"
@@ -123,12 +121,10 @@ class Onnx(Format):
                     dynamo=True,
                 )
             else:
-                positional, named = called_with(example)
                 torch.onnx.export(
                     program,
-                    positional,
+                    example.parts,
                     str(path),
-                    kwargs=named,
                     input_names=names,
                     output_names=["logits"],
                     dynamic_axes={name: {0: "batch"} for name in [*names, "logits"]},
@@ -165,20 +161,10 @@ FORMATS: dict[str, Format] = {"safetensors": Safetensors(), "torch_export": Torc
 
 def traced(program: Answering, example: Batch) -> torch.export.ExportedProgram:
     """The program that `torch.export` finds in a run on the example, with the number of samples left open."""
-    positional, named = called_with(example)
     batch = torch.export.Dim("batch", min=1)
-    open_ = {key: {0: batch} for key in named} if named else tuple({0: batch} for _ in positional)
-    # The forward run takes *inputs and **named: shapes are said under these names.
-    shapes = {"inputs": (), "named": open_} if named else {"inputs": open_, "named": {}}
+    shapes = {"inputs": tuple({0: batch} for _ in example.parts)}
     with quiet(), tracing("torch_export"):
-        return torch.export.export(program, positional, named, dynamic_shapes=shapes, strict=False)
-
-
-def called_with(example: Batch) -> tuple[tuple[Tensor, ...], dict[str, Tensor]]:
-    """Positional and named arguments of a network for this batch."""
-    if example.names is None:
-        return example.parts, {}
-    return (), dict(zip(example.names, example.parts, strict=True))
+        return torch.export.export(program, example.parts, dynamic_shapes=shapes, strict=False)
 
 
 @contextlib.contextmanager

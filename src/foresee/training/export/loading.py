@@ -22,7 +22,8 @@ def load_exported(folder: str | Path, *, network: nn.Module | None = None, space
 
     Its weights come from `model.safetensors`, whose digest is checked; nothing is unpickled. The network is built from the
     architecture in `model.json`; code of your own is handed over: `network` (any weights), or `space` for an architecture of
-    an own space. An export that takes pixels gives a network that normalises by itself.
+    an own space. An export that takes pixels gives a network that normalises by itself, and is
+    called by position.
 
     >>> import tempfile, torch
     >>> from foresee.training.export import export
@@ -52,7 +53,7 @@ def load_exported(folder: str | Path, *, network: nn.Module | None = None, space
     except Exception as error:  # its parser raises errors of its own
         raise RunError(f"{path}: not a safetensors file ({error})") from error
     load_weights(made, tensors)
-    return (Answering(made, facts.statistics) if facts.pixels else made).eval()
+    return (Answering(made, facts.statistics, facts.names) if facts.pixels else made).eval()
 
 
 def _built(folder: Path, facts: Description, network: nn.Module | None, space: Said | None) -> nn.Module:

@@ -1,4 +1,4 @@
-"""What can be exported: a module, a training that ended, or the folder or checkpoint that a training left behind."""
+"""What can be exported: a module, a training that ended, a search that trained its foremost, or what these left on disk."""
 
 from __future__ import annotations
 
@@ -20,6 +20,8 @@ from foresee.training.steps import load_weights
 
 #: what a training leaves in its folder
 TRAINING, ARCHITECTURE = "training.json", "architecture.json"
+#: what a search says of the foremost that it trained
+FOREMOST = "trained.json"
 #: before the names of a network's tensors in a checkpoint to go on from
 NETWORK = "network."
 
@@ -36,7 +38,8 @@ class Source:
 
 
 def source_of(given: Any, *, network: nn.Module | None = None, space: Said | None = None) -> Source:
-    """The network of a module, a `Trained`, a training's folder, or one of its checkpoints (`last.safetensors`).
+    """The network of a module, a `Trained`, a `Run` whose foremost were trained (the best of them), the folder of a training
+    or of such a run, or a checkpoint (`last.safetensors`).
 
     `network` takes the weights of a folder whose network is code of somebody's own, `space` reads the architecture of one
     from an own space: no file is followed to code.
@@ -45,6 +48,9 @@ def source_of(given: Any, *, network: nn.Module | None = None, space: Said | Non
         return Source(given)
     if isinstance(given, str | Path):
         return _of_folder(Path(given), network, space)
+    for name in ("trained", "best", "trained"):  # a run's trainings, the best of them, what its training gave
+        if not isinstance(getattr(given, "network", None), nn.Module):
+            given = getattr(given, name, None) or given
     if isinstance(getattr(given, "network", None), nn.Module):
         return _of_trained(given, space)
     raise InputError(
@@ -69,9 +75,9 @@ def _known(folder: Path, space: Said | None) -> bool:
 
 
 def _of_folder(path: Path, network: nn.Module | None, space: Said | None) -> Source:
-    folder, name = (path, "best") if path.is_dir() else (path.parent, path.stem)
+    folder, name = (_trained_in(path), "best") if path.is_dir() else (path.parent, path.stem)
     if not checkpoints.exists(folder, name):
-        hint = "; nothing is trained here yet: foresee train" if (folder / "run.sqlite").is_file() else ""
+        hint = "; nothing is trained here yet: foresee train does it" if (folder / "run.sqlite").is_file() else ""
         raise RunError(f"{path}: no checkpoint here ({name}.json is missing){hint}")
     tensors, _ = checkpoints.read(folder, name)
     tensors = _network_tensors(tensors)
@@ -88,6 +94,15 @@ def _of_folder(path: Path, network: nn.Module | None, space: Said | None) -> Sou
     load_weights(network, tensors)
     task = None if candidate is None else candidate.task
     return Source(network, candidate, task, tuple(map(str, said.get("classes") or ())), _statistics(said.get("facts")))
+
+
+def _trained_in(folder: Path) -> Path:
+    """The folder of the training that is meant: in a run whose foremost were trained, the best of them."""
+    if (folder / FOREMOST).is_file():
+        best = _json(folder / FOREMOST).get("best")
+        if isinstance(best, int):
+            return folder / "trained" / str(best)
+    return folder
 
 
 def _network_tensors(tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:

@@ -13,10 +13,9 @@ def load():
 
     program = torch.export.load(str(HERE / "model.pt2")).module()
 
-    def run(*inputs, **named):
+    def run(*inputs):
         with torch.no_grad():
-            parts = [torch.from_numpy(np.ascontiguousarray(one)) for one in inputs]
-            return program(*parts, **{key: torch.from_numpy(one) for key, one in named.items()}).numpy()
+            return program(*(torch.from_numpy(np.ascontiguousarray(one)) for one in inputs)).numpy()
 
     return run
 ''',
@@ -28,8 +27,8 @@ def load():
     session = onnxruntime.InferenceSession(str(HERE / "model.onnx"), providers=["CPUExecutionProvider"])
     names = [one.name for one in session.get_inputs()]
 
-    def run(*inputs, **named):
-        return session.run(None, {**dict(zip(names, inputs)), **named})[0]
+    def run(*inputs):
+        return session.run(None, dict(zip(names, inputs)))[0]
 
     return run
 ''',
@@ -41,10 +40,9 @@ def load():
 
     network = foresee.load_exported(HERE)
 
-    def run(*inputs, **named):
+    def run(*inputs):
         with torch.no_grad():
-            parts = [torch.from_numpy(np.ascontiguousarray(one)) for one in inputs]
-            return network(*parts, **{key: torch.from_numpy(one) for key, one in named.items()}).numpy()
+            return network(*(torch.from_numpy(np.ascontiguousarray(one)) for one in inputs)).numpy()
 
     return run
 ''',
@@ -72,8 +70,7 @@ def main():
     said = json.loads((HERE / "model.json").read_text(encoding="utf-8"))
     example = np.load(HERE / "example.npz", allow_pickle=False)
     parts = [example[f"input{{number}}"] for number in range(len(said["inputs"]))]
-    names = said["input_names"]
-    logits = load()(*parts) if names is None else load()(**dict(zip(names, parts)))
+    logits = load()(*parts)
     difference = float(np.abs(logits - example["logits"]).max())
     print(f"logits {{logits.shape}}, largest difference {{difference:.3g}}")
     for number, row in enumerate(logits):
