@@ -10,6 +10,7 @@ import numpy as np
 
 from foresee.papers.base import reproduction
 from foresee.papers.cells import Cell, Found, Scatter, Unavailable
+from foresee.papers.one_shot_searches import one_shot_rows
 from foresee.papers.samples import benchmark, choose
 from foresee.papers.searches import Picks, picks
 from foresee.papers.workshop import Workshop
@@ -41,6 +42,12 @@ def hnas(metric: str, workshop: Workshop) -> Row:
     name = metric if metric in ("fisher", "synflow", "naswot") else f"m_{metric}"
     settings = {"metric": name, "pool": workshop.sample or POOL, "kappa_settings": {"channels": 4}}
     return Row("hnas", settings, evaluations=EVALUATIONS)
+
+
+def trained(workshop: Workshop, column: str) -> dict[str, Row]:
+    """The rows that train a one-shot network, at a reduced size."""
+    found = one_shot_rows(workshop, column, ("enas", "darts-1st", "darts-2nd", "gdas"))
+    return {name: Row(searcher, settings, sees=False, evaluations=1) for name, (searcher, settings) in found.items()}
 
 
 def rivals(workshop: Workshop) -> dict[str, Row]:
@@ -111,9 +118,11 @@ def table_7_3(workshop: Workshop) -> Iterator[Found]:
 
     REA (population 10, sample 3), random search, REINFORCE and BOHB (successive halving) spend 100 evaluations of the
     12-epoch validation accuracy, about what 12,000 seconds allow; NASWOT and KNAS take the best of 1,000 (--sample); TE-NAS
-    prunes; NASI takes 400 steps. Methods that train a supernet are not run. HNAS is as in thesis-table-7.13.
+    prunes; NASI takes 400 steps. ENAS, DARTS (both orders) and GDAS train a one-shot network on half of the data and see no
+    table: by default a small one for a few epochs; `--set gdas.epochs=250` and the like make them larger (docs/rivals.md).
+    HNAS is as in thesis-table-7.13.
     """
-    yield from table(workshop, rivals(workshop))
+    yield from table(workshop, {**rivals(workshop), **trained(workshop, COLUMNS[0])})
 
 
 @reproduction("thesis-figure-7.3", caption="Test accuracy over the evaluations spent, HNAS and others, NAS-Bench-201")

@@ -9,12 +9,11 @@ from foresee.papers import trained
 from foresee.papers.base import reproduction
 from foresee.papers.cells import Cell, Found, Unavailable, missing
 from foresee.papers.nasi import SPACES
+from foresee.papers.one_shot_searches import TRIMMED, one_shot_rows
 from foresee.papers.searches import picks
 from foresee.papers.trained import NOT_TRAINED, REDUCED_CELLS, error
 from foresee.papers.workshop import Workshop
 
-#: the one-shot network has independent choices: cells as it gives them, without their loose ends
-TRIMMED = {"loose_ends": "trimmed"}
 MODES: Mapping[str, Mapping[str, Any]] = {
     "standard": {},
     "random-label": {"labels": "random"},
@@ -24,13 +23,20 @@ WIDTHS, BATCHES = (2, 4, 8, 16, 32), (8, 16, 32, 64, 128)
 
 
 def searched(
-    workshop: Workshop, row: str, column: str, settings: Mapping[str, Any], benchmark: str = "", *, error: bool = True
+    workshop: Workshop,
+    row: str,
+    column: str,
+    settings: Mapping[str, Any],
+    benchmark: str = "",
+    *,
+    error: bool = True,
+    searcher: str = "nasi",
 ) -> Cell:
-    """One cell: NASI's picks with these settings, of the benchmark that the column (or `benchmark`) names."""
+    """One cell: NASI's (or another's) picks with these settings, of the benchmark that the column (or `benchmark`) names."""
     name = benchmark or column
     own = TRIMMED if "1shot1" in name else {}
     try:
-        return picks(workshop, name, "nasi", settings, space_settings=own).cell(row, column, workshop, error=error)
+        return picks(workshop, name, searcher, settings, space_settings=own).cell(row, column, workshop, error=error)
     except Unavailable as why:
         return Cell.missing(row, column, str(why))
 
@@ -68,12 +74,17 @@ def table_4(workshop: Workshop) -> Iterator[Found]:
     """Test accuracy of NASI's picks on NAS-Bench-201 with T = 100 steps and four times as many.
 
     The one-shot network at initialisation, 16 channels and 5 cells a stage, 64 samples a step, mu = 1, nu adaptive from 1000.
-    The search looks at one data set; its picks are judged on each. Rivals of the paper's table are in thesis-table-7.3.
+    The search looks at one data set; its picks are judged on each. ENAS, DARTS (both orders) and GDAS train a one-shot
+    network on half of the data: by default a small one for a few epochs; `--set gdas.epochs=250` and the like make them
+    larger. Rivals that train nothing are in thesis-table-7.3.
     """
     columns = ("nasbench201-cifar10", "nasbench201-cifar100", "nasbench201-imagenet16")
     for row, steps in (("nasi-t", 100), ("nasi-4t", 400)):
         for column in columns:
             yield searched(workshop, row, column, {"steps": steps}, error=False)
+    for row, (searcher, own) in one_shot_rows(workshop, columns[0], ("enas", "darts-1st", "darts-2nd", "gdas")).items():
+        for column in columns:
+            yield searched(workshop, row, column, own, error=False, searcher=searcher)
 
 
 def by(workshop: Workshop, values: Mapping[str, Mapping[str, Any]]) -> Iterator[Cell]:

@@ -31,13 +31,23 @@ from foresee.statistics import Estimate
 class Picks:
     """What was picked, seed by seed, and what the table has of it: NaN where it does not hold the pick.
 
-    `curves` are the same after each candidate, (seeds, candidates); `runs` the searches themselves.
+    `curves` are the same after each candidate, (seeds, candidates); `runs` the searches themselves, `judge` the table.
     """
 
     texts: Sequence[str]
     values: Floats
     curves: Floats
     runs: Sequence[Run] = ()
+    judge: Measuring | None = None
+
+    @property
+    def over_steps(self) -> Floats:
+        """What the table has of the answer that each step would have given, (seeds, steps): of searches that say it."""
+        named = [
+            [row.outcome["architecture"] for row in run.record.steps if _answers(row.outcome)] for run in self.runs
+        ]
+        assert self.judge is not None
+        return np.array([[_shown(self.judge, value) for value in self.judge(texts)] for texts in named], float)
 
     @property
     def missing(self) -> int:
@@ -126,8 +136,18 @@ def picks(
     longest = max(map(len, followed))
     judged = {text: value for texts in followed for text, value in zip(texts, judge(texts), strict=True)}
     curves = [[judged[text] for text in [*texts, *texts[-1:] * (longest - len(texts))]] for texts in followed]
-    values = np.array([[np.nan if value is None else judge.shown(value) for value in row] for row in curves], float)
-    return Picks([texts[-1] for texts in followed], values[:, -1], values, runs)
+    values = np.array([[_shown(judge, value) for value in row] for row in curves], float)
+    return Picks([texts[-1] for texts in followed], values[:, -1], values, runs, judge)
+
+
+def _answers(outcome: Any) -> bool:
+    """Whether a step says which architecture would be the answer after it."""
+    return isinstance(outcome.get("architecture"), str)
+
+
+def _shown(judge: Measuring, value: float | None) -> float:
+    """As the table has it; NaN where it has nothing."""
+    return np.nan if value is None else judge.shown(value)
 
 
 def _followed(run: Run) -> list[str]:

@@ -36,3 +36,19 @@ def test_endless_data_is_told_apart_by_seeds():
     halves = Halves(Synthetic(Task((3, 8, 8), 4)), 16, seed=0)
     assert halves.steps == halves.validation_steps == 312
     assert not set(samples(halves.training, 20)) & set(samples(halves.validation, 20))
+
+
+def test_images_for_the_weights_are_cropped_and_mirrored_and_the_others_are_not():
+    plain, changed = Halves(Digits(), 40, seed=1), Halves(Digits(), 40, seed=1, crop=2, flip=True)
+    assert torch.equal(plain.validation(3).inputs, changed.validation(3).inputs)
+    before, after = plain.training(3), changed.training(3)
+    assert torch.equal(before.labels, after.labels)
+    assert torch.equal(after.inputs, changed.training(3).inputs)  # by the number of the batch, whoever asks when
+    statistics = plain._training.statistics
+    black = -statistics.mean[0] / statistics.std[0]
+    padded = torch.nn.functional.pad(before.inputs, (2, 2, 2, 2), value=black)
+    size = before.inputs.shape[-1]
+    for place, image in enumerate(after.inputs):
+        places = [(down, right) for down in range(5) for right in range(5)]
+        crops = [padded[place, :, down : down + size, right : right + size] for down, right in places]
+        assert any(torch.allclose(image, one) or torch.allclose(image, one.flip(2)) for one in crops)

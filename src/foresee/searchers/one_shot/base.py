@@ -44,6 +44,8 @@ class OneShotSearcher(Searcher):
         momentum: of SGD.
         weight_decay: of the weights.
         clip: longest gradient of the weights; 0: any length.
+        crop: padding with which images of the training half are cropped at random; 0: none.
+        flip: whether every second image of the training half is mirrored.
         one_shot: options of the one-shot network, such as {"channels": 8, "layers": 5} in the DARTS space.
     """
 
@@ -54,7 +56,7 @@ class OneShotSearcher(Searcher):
     #: names of its settings: attributes, whose value in the class is the paper's
     settings: ClassVar[tuple[str, ...]] = (
         *("epochs", "batches", "batch", "lr", "lr_min", "momentum", "weight_decay", "clip"),
-        "one_shot",
+        *("crop", "flip", "one_shot"),
     )
     epochs: int = 50
     batches: int | None = None
@@ -64,6 +66,8 @@ class OneShotSearcher(Searcher):
     momentum: float = 0.9
     weight_decay: float = 3e-4
     clip: float = 5.0
+    crop: int = 4
+    flip: bool = True
     one_shot: Mapping[str, Any] | None = None
     #: whether the momentum is Nesterov's
     nesterov: ClassVar[bool] = False
@@ -82,7 +86,15 @@ class OneShotSearcher(Searcher):
         self.check_number("lr_min", "weight_decay", "clip")
         self.check_number("lr", above=True)
         self.check_number("momentum", most=1.0)
-        self.halves = Halves(problem.data, self.batch, seed=problem.seed, of=f"searcher {self.name}")
+        self.check_whole("crop", least=0)
+        self.halves = Halves(
+            problem.data,
+            self.batch,
+            seed=problem.seed,
+            crop=self.crop,
+            flip=bool(self.flip),
+            of=f"searcher {self.name}",
+        )
         self.length = self.batches or self.halves.steps
         self.network = self._made(self.one_shot or {})
         self.optimiser = self.weights_optimiser()

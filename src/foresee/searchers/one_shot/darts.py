@@ -36,6 +36,8 @@ class DARTSFirst(Relaxed):
         "momentum": "0.9 (App. A.1.1)",
         "weight_decay": "3e-4 (App. A.1.1)",
         "clip": "5 in the released code",
+        "crop": "4 (App. A.1.1)",
+        "flip": "true (App. A.1.1)",
         "arch_lr": "3e-4 (App. A.1.1)",
         "arch_decay": "1e-3 (App. A.1.1)",
         "one_shot": "16 channels, 8 cells (App. A.1.1)",

@@ -68,6 +68,8 @@ class ENAS(Drawn):
         "momentum": "0.9, Nesterov's (Sec. 3.2)",
         "weight_decay": "1e-4 (Sec. 3.2)",
         "clip": "5 in the released code",
+        "crop": "4 (Sec. 3.2)",
+        "flip": "true (Sec. 3.2)",
         "draws": "several (Sec. 2.2); 10 in the released code; 100 in NAS-Bench-201's baseline",
         "looks": "1 (Sec. 2.2)",
         "hidden": "100 (Sec. 2.2)",

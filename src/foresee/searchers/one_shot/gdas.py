@@ -43,6 +43,8 @@ class GDAS(Relaxed):
         "momentum": "0.9 (Sec. 4.2)",
         "weight_decay": "3e-4 (Sec. 4.2)",
         "clip": "5 (Sec. 4.2)",
+        "crop": "4 (Sec. 4.2)",
+        "flip": "true (Sec. 4.2)",
         "arch_lr": "3e-4 (Sec. 4.2)",
         "arch_decay": "1e-3 (Sec. 4.2)",
         "hot": "10 (Sec. 4.2)",

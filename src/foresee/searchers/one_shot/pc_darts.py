@@ -50,6 +50,8 @@ class PCDARTS(DARTSFirst):
         "momentum": "0.9 (Sec. 4.2)",
         "weight_decay": "3e-4 (Sec. 4.2)",
         "clip": "5 in the released code",
+        "crop": "4 (Sec. 4.2)",
+        "flip": "true (Sec. 4.2)",
         "arch_lr": "6e-4 (Sec. 4.2)",
         "arch_decay": "1e-3 (Sec. 4.2)",
         "partial": "4 on CIFAR-10 (Sec. 4.2)",

@@ -36,6 +36,8 @@ class RSPS(Drawn):
         "momentum": "0.9 (as DARTS)",
         "weight_decay": "3e-4 (as DARTS)",
         "clip": "5 (as DARTS)",
+        "crop": "4",
+        "flip": "true",
         "draws": "1000 in the released code; 100 in NAS-Bench-201's baseline",
         "looks": "1",
         "again": "10 in the released code; 0 in NAS-Bench-201's baseline",

@@ -36,6 +36,8 @@ class SETN(Drawn, Relaxed):
         "momentum": "0.9",
         "weight_decay": "3e-4",
         "clip": "5",
+        "crop": "4",
+        "flip": "true",
         "arch_lr": "3e-4",
         "arch_decay": "1e-3",
         "draws": "100 in NAS-Bench-201's baseline",

@@ -44,6 +44,8 @@ class SNAS(Relaxed):
         "momentum": "0.9 (App. F)",
         "weight_decay": "3e-4 (App. F)",
         "clip": "not said",
+        "crop": "4 (as DARTS)",
+        "flip": "true (as DARTS)",
         "arch_lr": "3e-4 (App. F)",
         "arch_decay": "1e-3 (App. F)",
         "hot": "not printed",
