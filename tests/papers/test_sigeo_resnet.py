@@ -39,6 +39,14 @@ def test_the_procedure(tmp_path):
     )
 
 
+def test_zico_is_followed_with_four_batches():
+    own = QUICK | {"lr": 0.1, "momentum": 0.9, "weight_decay": 5e-4}
+    (row, *_) = searched(shop(), "zico", own, seed=0).record.candidates
+    scorer = Scorer("resnet", ScoringSettings(proxies=("sigeo",), inputs=(3, 32, 32), outputs=10, batch_size=2))
+    (cold,) = scorer(Job((row.architecture,), ("sigeo",), seed=0))
+    assert row.merit == pytest.approx(cold.scores[0].parts["steadiness"])
+
+
 def test_warmed_up_candidates_are_followed_by_sigeo_after_training():
     found = searched(shop(), WARM, QUICK | {"lr": 0.1, "momentum": 0.9, "weight_decay": 5e-4}, seed=0)
     rows = found.record.candidates

@@ -30,9 +30,11 @@ PROXIES = {
     "synflow": "synflow",
     "naswot": "naswot",
     "zen": "zen",
-    "zico": "zico",
+    "zico": "sigeo",
     "sigeo": "sigeo",
 }
+#: Appendix H computes ZiCo from four batches too: SiGeo's first term alone
+OWN = {"zico": {"sigeo": {"lambda2": 0.0}}}
 #: our own row: SiGeo after every candidate was warmed up by itself
 WARM = "sigeo-warm-up"
 #: Appendix H: SiGeo and ZiCo from batches of 64, networks of at most so many parameters
@@ -106,6 +108,7 @@ def searched(workshop: Workshop, row: str, own: Mapping[str, Any], seed: int) ->
     asked: dict[str, Any] = {
         **looks,
         "proxies": ["params" if warm else PROXIES[row]],
+        "proxy_settings": OWN.get(row, {}),
         "searcher": "random" if drawn else "elitist_evolution",
         "searcher_settings": {} if drawn else {key: own[key] for key in ("population", "initial")},
         "evaluations": 1 if drawn else own["evaluations"],
