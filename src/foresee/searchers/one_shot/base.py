@@ -28,7 +28,8 @@ from foresee.searchers.one_shot.kept import Kept, named, optimiser_of, part_of, 
 from foresee.searchers.problem import Problem
 from foresee.searchers.supernet import SEARCH_FORM, why_not
 from foresee.spaces.base import Space
-from foresee.spaces.one_shot import OneShot, Weights
+from foresee.spaces.one_shot import OneShot
+from foresee.spaces.weighing import Weights
 from foresee.task import MOST
 
 
