@@ -24,6 +24,7 @@ from foresee.scoring.cache import Cache
 from foresee.scoring.scorer import Scorer, scorer_of
 from foresee.searchers.base import Searcher, make, usual_evaluations
 from foresee.searchers.finalists import hold_finals
+from foresee.searchers.learned import Learned
 from foresee.searchers.problem import MEASURED, Known, Measured, Problem, objectives_of
 from foresee.searchers.run import Run, write_front
 from foresee.searchers.session import Session
@@ -191,6 +192,9 @@ def run_search(
         try:
             if settings.scoring.warms:
                 _warm_up(scorer, store, folder, resume, announce)
+            if isinstance(problem.measure, Learned):
+                where = None if folder is None else folder.path / "measure"
+                problem.measure.prepare(where, resume=resume, observers=[announce])
             session.go()
             if (chosen := searcher.chosen()) is not None:
                 store.log(CHOSEN, chosen)
@@ -249,6 +253,10 @@ def as_in_run(out: str | Path | None, resume: bool) -> dict[str, Any]:
 def _problem(settings: SearchSettings, scorer: Scorer, measured: Mapping[str, float] | Measured | None) -> Problem:
     """What the settings ask for; names, proxies and their settings are checked on the way."""
     table = LatencyTable.load(settings.latency_table) if settings.latency_table else None
+    if settings.measure is not None:
+        if measured is not None:
+            raise InputError("measure: measured values were handed over already; give one of them")
+        measured = Learned(scorer, settings.measure, settings.measure_recipe)
     return Problem(
         scorer,
         Limits.from_json(settings.limits),
