@@ -81,7 +81,8 @@ def test_the_extra_is_named() -> None:
 
 
 def test_a_tracers_error_is_one_line_that_names_the_form() -> None:
-    with pytest.raises(
-        UnsupportedError, match=r"^onnx: the network cannot be traced \(ValueError: first\); leave onnx"
-    ), formats.tracing("onnx"):
+    with (
+        pytest.raises(UnsupportedError, match=r"^onnx: the network cannot be traced \(ValueError: first\); leave onnx"),
+        formats.tracing("onnx"),
+    ):
         raise ValueError("first\nsecond\nthird")
