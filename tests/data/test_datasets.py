@@ -70,6 +70,9 @@ def test_outputs_are_named_counted_or_said() -> None:
     named = Squares()
     named.classes = list("abcde")  # type: ignore[attr-defined]
     assert GivenDataset(named).task.outputs == 5
+    part = GivenDataset(named).split({"train": 0.5, "val": 0.5})["val"]
+    assert isinstance(part, GivenDataset)
+    assert part.classes == tuple("abcde")
     assert GivenDataset(Squares()).task.outputs == 3
     assert GivenDataset(Squares(), 7).task.outputs == 7
     fractions = GivenDataset(TensorDataset(torch.zeros(3, 2), torch.rand(3, dtype=torch.float64)))

@@ -50,3 +50,12 @@ def test_a_plain_loader_is_its_data_set_in_an_order_of_ours() -> None:
     data = as_data(loader)
     assert sorted(samples(data.epoch(4))) == sorted(samples(as_data(SET).epoch(4)))
     assert samples(data.epoch(4, start=1)) == samples(list(data.epoch(4))[1:])
+
+
+def test_a_loader_that_does_not_shuffle_keeps_its_order() -> None:
+    data = as_data(DataLoader(SET, batch_size=3))
+    assert data.batch_size == 3
+    assert samples(data.epoch(4, number=0)) == samples(data.epoch(4, number=1))
+    parts = data.split({"train": 0.5, "val": 0.5})
+    assert {part.batch_size for part in parts.values()} == {3}
+    assert as_data(SET).batch_size is None

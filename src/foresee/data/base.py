@@ -50,6 +50,10 @@ class Data(ABC):
     statistics_samples = 10_000
     #: no sample comes twice and there is no last one (synthetic data)
     endless = False
+    #: samples can be read and split by their numbers; not those of a stream
+    numbered = True
+    #: samples of a batch that whoever made the data wants an epoch in (a loader's own); None: as it is asked for
+    batch_size: int | None = None
     #: of several inputs, the number of the one that is normalised (dense features); None: none of them
     normalised_part: int | None = None
     #: the splits that the data came with, to be had by `load(..., split=...)`

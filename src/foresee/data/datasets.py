@@ -38,6 +38,8 @@ class GivenDataset(Data):
         outputs: how many there are; else as many as the data set's `classes`, or as its labels need, which reads all of it.
         collate: puts samples together, as a loader's `collate_fn`.
         workers: processes that read the batches of an epoch ahead, as a loader's `num_workers`.
+        shuffle: False keeps epochs in the order of the numbers, whatever they are asked for.
+        batch_size: what a loader has, noted for whoever learns from it.
 
     >>> data = GivenDataset([(torch.full((3,), float(n)), n % 2) for n in range(10)])
     >>> len(data), data.task.inputs, data.task.outputs
@@ -51,9 +53,14 @@ class GivenDataset(Data):
         *,
         collate: Collate = default_collate,
         workers: int = 0,
+        shuffle: bool = True,
+        batch_size: int | None = None,
         name: str = "",
     ) -> None:
         self._dataset, self._collate, self._workers = dataset, collate, workers
+        self._shuffle, self.batch_size = shuffle, batch_size
+        named = getattr(dataset, "classes", None)
+        self.classes: tuple[str, ...] = tuple(map(str, named)) if isinstance(named, list | tuple) else ()
         self._whole: tuple[str, Tensor] | None = None
         if not len(dataset):
             raise DataError(f"the data set {type(dataset).__name__} is empty")
@@ -97,7 +104,8 @@ class GivenDataset(Data):
             raise InputError(
                 f"epoch {number} from batch {start}: expected an epoch from 0, and a batch from 0 to {steps}"
             )
-        rows = [self._rows_of(size, seed, number, step, shuffle).tolist() for step in range(start, steps)]
+        drawn = shuffle and self._shuffle
+        rows = [self._rows_of(size, seed, number, step, drawn).tolist() for step in range(start, steps)]
         return self._batches(rows, derive(seed, "epoch", number))
 
     def _rows_of(self, size: int, seed: int, number: int, step: int, shuffle: bool) -> Tensor:
@@ -128,9 +136,8 @@ class GivenDataset(Data):
             raise DataError(f"{type(self._dataset).__name__}: no labels to count the outputs by; say outputs=")
         if labels.is_floating_point():
             return int(labels.shape[1])
-        named = getattr(self._dataset, "classes", None)
-        if isinstance(named, list | tuple) and named:
-            return len(named)
+        if self.classes:
+            return len(self.classes)
         steps = range(0, len(self._dataset), 256)
         found = (self._read(list(range(at, min(at + 256, len(self._dataset)))), 0).labels for at in steps)
         return max(int(some.max()) for some in found if some is not None) + 1
@@ -147,9 +154,11 @@ class GivenDataset(Data):
             self.task.outputs,
             collate=self._collate,
             workers=self._workers,
+            shuffle=self._shuffle,
+            batch_size=self.batch_size,
             name=f"{self.name}/{name}",
         )
-        part._whole = (self.fingerprint, rows)
+        part._whole, part.classes = (self.fingerprint, rows), self.classes
         return part
 
 

@@ -41,6 +41,8 @@ class GivenStream(Data):
     (3, [3])
     """
 
+    numbered = False
+
     def __init__(self, loader: DataLoader[Any], outputs: int | None = None, *, samples: int | None = None) -> None:
         self._loader = loader
         first = next(self._pass(0), None)
@@ -61,6 +63,7 @@ class GivenStream(Data):
                 raise DataError("the DataLoader has no labels to count the outputs by; say outputs=")
             outputs = int(labels.shape[1]) if labels.is_floating_point() else most + 1
         self._count, self._first = count, first
+        self.batch_size = loader.batch_size
         super().__init__(type(loader.dataset).__name__, Task(tuple(first.parts[0].shape[1:]), outputs), normalise=False)
 
     def __len__(self) -> int:

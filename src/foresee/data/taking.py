@@ -19,9 +19,9 @@ def as_data(given: Any, *, outputs: int | None = None) -> Data:
     """Data as a person may hand it over to be learnt from.
 
     - a `Data` is itself; a name or a path is loaded;
-    - a `Dataset`, or a `DataLoader` of one whose order is plain (shuffled, or one after the other): a `GivenDataset`. The
-      order is then drawn from the seed, batches have the size that is asked for, and an epoch can be gone on with exactly;
-      the loader's `collate_fn` and `num_workers` are used;
+    - a `Dataset`, or a `DataLoader` of one whose order is plain (shuffled, or one after the other): a `GivenDataset`. A
+      shuffled order is drawn from the seed, and an epoch can be gone on with exactly; the loader's `collate_fn` and
+      `num_workers` are used, and its `batch_size` is noted;
     - any other `DataLoader` (of an `IterableDataset`, or with a sampler of its own): a `GivenStream`, which cannot promise
       that;
     - all else is batches (`foresee.handed.as_batches`): a `GivenBatches`.
@@ -35,9 +35,16 @@ def as_data(given: Any, *, outputs: int | None = None) -> Data:
     if isinstance(given, str | os.PathLike):
         return load(given, outputs=outputs)
     if isinstance(given, DataLoader):
-        if _is_plain(given):
-            return GivenDataset(given.dataset, outputs, collate=given.collate_fn, workers=given.num_workers)
-        return GivenStream(given, outputs)
+        if not is_plain(given):
+            return GivenStream(given, outputs)
+        return GivenDataset(
+            given.dataset,
+            outputs,
+            collate=given.collate_fn,
+            workers=given.num_workers,
+            shuffle=type(given.sampler) is RandomSampler,
+            batch_size=given.batch_size,
+        )
     if isinstance(given, IterableDataset):
         return GivenStream(DataLoader(given, batch_size=64), outputs)
     if is_data_set(given):
@@ -45,7 +52,7 @@ def as_data(given: Any, *, outputs: int | None = None) -> Data:
     return GivenBatches(as_batches(given), outputs)
 
 
-def _is_plain(loader: DataLoader[Any]) -> bool:
+def is_plain(loader: DataLoader[Any]) -> bool:
     """Whether the loader goes through all samples of a data set, each once, by their numbers."""
     if isinstance(loader.dataset, IterableDataset) or loader.batch_size is None:
         return False

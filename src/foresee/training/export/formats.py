@@ -83,7 +83,7 @@ class TorchExport(Format):
 
     def write(self, network: nn.Module, program: Answering, example: Batch, path: Path) -> None:
         """Trace, with the number of samples left open."""
-        torch.export.save(traced(program, example), path)
+        torch.export.save(traced(program, example, "torch_export"), path)
 
     def read(self, network: nn.Module, program: Answering, path: Path) -> tuple[Program, str]:
         """As anybody would."""
@@ -113,7 +113,7 @@ class Onnx(Format):
         with quiet(), tracing("onnx"):
             if available("onnxscript"):
                 torch.onnx.export(
-                    traced(program, example),
+                    traced(program, example, "onnx"),
                     f=str(path),
                     input_names=names,
                     output_names=["logits"],
@@ -159,11 +159,11 @@ class Onnx(Format):
 FORMATS: dict[str, Format] = {"safetensors": Safetensors(), "torch_export": TorchExport(), "onnx": Onnx()}
 
 
-def traced(program: Answering, example: Batch) -> torch.export.ExportedProgram:
+def traced(program: Answering, example: Batch, form: str) -> torch.export.ExportedProgram:
     """The program that `torch.export` finds in a run on the example, with the number of samples left open."""
     batch = torch.export.Dim("batch", min=1)
     shapes = {"inputs": tuple({0: batch} for _ in example.parts)}
-    with quiet(), tracing("torch_export"):
+    with quiet(), tracing(form):
         return torch.export.export(program, example.parts, dynamic_shapes=shapes, strict=False)
 
 
