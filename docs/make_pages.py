@@ -56,6 +56,11 @@ A reduced count shows that the search works and what it costs; what it finds is 
 """
 
 
+def counted(value: object) -> str:
+    """A count with its thousands apart; anything else as it is."""
+    return f"{value:,}" if isinstance(value, int | float) else str(value)
+
+
 def proxy_page(found: Proxy) -> str:
     """A heading, the summary and the formula, the declaration as a table, then the docstring."""
     facts = {
@@ -113,7 +118,7 @@ def _plain(text: str) -> str:
 def preset_part(name: str) -> str:
     """A heading, what it looks for, and what the paper did beside what is done here."""
     one = preset(name)
-    counts = "; ".join(f"{key} {ours} here, {theirs:,} published" for key, ours, theirs in one.counts)
+    counts = "; ".join(f"{key} {ours} here, {counted(theirs)} published" for key, ours, theirs in one.counts)
     facts = {"source": f"{one.paper}, {one.section}", "the paper": one.did, "counts": counts}
     facts |= {key: text for key, text in (("otherwise here", one.differs), ("needs", one.needs)) if text}
     rows = "\n".join(f"| {key} | {_cell(_plain(text))} |" for key, text in facts.items())

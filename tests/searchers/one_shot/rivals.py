@@ -16,7 +16,7 @@ SETTINGS = {
     "pc_darts": {**TINY, "partial": 2, "warmup": 1},
     "enas": {**TINY, "controller_steps": 2, "hidden": 4, "draws": 3, "followed": 1, "restart": 1},
     "setn": {**TINY, "draws": 3, "followed": 1},
-    "rsps": {**TINY, "draws": 3, "followed": 2, "looks": 2},
+    "rsps": {**TINY, "draws": 3, "followed": 2, "looks": 2, "again": 0},
 }
 #: by space, its settings and those of its one-shot network
 SPACES = {
