@@ -209,7 +209,7 @@ def test_statistics_are_those_of_the_network_itself():
     from foresee.supernets import evaluating
 
     cell = case.space().sample(stream(3))
-    stale = evaluating.evaluate(supernet.inherit(cell), data)
+    stale = evaluating.judge(supernet.inherit(cell), data)
     assert stale != supernet.evaluate(cell, data)
 
 

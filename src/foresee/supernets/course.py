@@ -7,6 +7,7 @@ gone on with ends bit for bit (on a CPU) as one that was never stopped.
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -149,7 +150,7 @@ def follow(
         announce: told after each window.
         name: of the bar.
     """
-    decided = {**course.facts, **(said or {})}
+    decided = json.loads(json.dumps({**course.facts, **(said or {})}))  # as it is read again
     losses: list[float] = []
     found = None if place is None else place.begin(decided, resume)
     if found is not None:
@@ -178,6 +179,7 @@ def follow(
             place.keep(training.tensors(), {**decided, **training.facts(), "losses": losses, "finished": False})
             kept = time.monotonic()
     training.check()
+    training.optimiser.zero_grad(set_to_none=True)
     if place is not None:  # what an optimiser remembers is of no use any more
         weights = {key: value for key, value in training.tensors().items() if key.startswith("network.")}
         place.keep(weights, {**decided, **training.facts(), "losses": losses, "finished": True})

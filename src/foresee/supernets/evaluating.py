@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterable
-from dataclasses import dataclass
 from itertools import islice
 
 import torch
@@ -17,21 +16,10 @@ from torch.nn.modules.batchnorm import _BatchNorm
 
 from foresee.batch import Batch
 from foresee.data import Data
-from foresee.errors import DataError
-from foresee.probes.outputs import logits_of
-from foresee.training import losses
+from foresee.training.evaluations import Evaluation, evaluate
 
 #: batches that statistics are estimated on, and samples in each
 BATCHES, SIZE = 20, 128
-
-
-@dataclass(frozen=True)
-class Evaluation:
-    """Mean loss, the share of right answers (0 of a regression) and the samples they were found on."""
-
-    loss: float
-    accuracy: float
-    samples: int
 
 
 def own(network: nn.Module) -> nn.Module:
@@ -76,29 +64,11 @@ def settled(network: nn.Module, batches: Iterable[Batch]) -> nn.Module:
     return copied.eval()
 
 
-def evaluate(network: nn.Module, data: Data, *, size: int = 256) -> Evaluation:
-    """The loss and accuracy of a network, as it is, over all samples of a data set."""
+def judge(network: nn.Module, data: Data, *, size: int = 256) -> Evaluation:
+    """What a network does, as it is, on all samples of a data set."""
     device = next((one.device for one in network.parameters()), torch.device("cpu"))
-    kind: losses.Kind | None = None
-    loss = right = torch.zeros((), dtype=torch.float64)
-    samples = 0
-    mode = network.training
-    network.eval()
-    try:
-        with torch.no_grad():
-            for batch in data.epoch(min(size, data.epoch_samples), shuffle=False):
-                if batch.labels is None:
-                    raise DataError(f"evaluating: {data.name} has no labels")
-                there = batch.to(device)
-                outputs = logits_of(there.call(network))
-                kind = kind or losses.kind_of([batch.labels], outputs.shape[1] if outputs.ndim > 1 else 1)
-                assert there.labels is not None
-                loss = loss + losses.loss(outputs, there.labels, kind).double().cpu() * len(batch)
-                right = right + losses.correct(outputs, there.labels, kind).double().cpu()
-                samples += len(batch)
-    finally:
-        network.train(mode)
-    return Evaluation(float(loss) / samples, float(right) / samples, samples)
+    batches = data.epoch(min(size, data.epoch_samples), shuffle=False)
+    return evaluate(network, batches, moved=lambda batch: batch.to(device))
 
 
 def looks(data: Data, *, seed: int = 0, batches: int = BATCHES, size: int = SIZE) -> Iterable[Batch]:

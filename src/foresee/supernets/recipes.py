@@ -7,6 +7,7 @@ from typing import Any
 from foresee.spaces.autoformer.space import AutoFormer
 from foresee.spaces.base import Space
 from foresee.spaces.nasrec.space import NASRec
+from foresee.task import Task
 
 #: one pass over the data: what a warm-up is a share of
 WARMUP = "warmup"
@@ -24,6 +25,10 @@ def usual_recipe(space: Space[Any]) -> str:
     return "autoformer_supernet" if isinstance(space, AutoFormer) else "nesbs_supernet"
 
 
-def usual_warmup(space: Space[Any]) -> str:
-    """One pass by the space's own values where its supernet is trained in one pass, or by plain ones."""
-    return "nasrec_supernet" if isinstance(space, NASRec) else WARMUP
+def usual_warmup(task: Task) -> str:
+    """One pass over the data: of click logs by their own recipe, of all else by plain SGD.
+
+    >>> usual_warmup(Task())
+    'warmup'
+    """
+    return "ctr" if task.vocabularies else WARMUP

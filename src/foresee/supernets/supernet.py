@@ -18,12 +18,12 @@ from foresee.spaces.base import Space
 from foresee.spaces.find import get
 from foresee.supernets import evaluating
 from foresee.supernets.course import BETWEEN, Course, Place, follow, load_finished
-from foresee.supernets.evaluating import Evaluation
 from foresee.supernets.level import steps_of
 from foresee.supernets.recipes import usual_recipe
 from foresee.supernets.sampling import Sampler, usual
 from foresee.task import Task
 from foresee.training import checkpoints
+from foresee.training.evaluations import Evaluation
 from foresee.training.recipe import Recipe
 from foresee.training.recipe import recipe as recipe_of
 
@@ -81,6 +81,7 @@ class Supernet:
         resume: bool = False,
         observers: Iterable[Observer] = (),
         between: float = BETWEEN,
+        name: str = "supernet",
         **changes: Any,
     ) -> Self:
         """Train all paths together, one part of the network a step.
@@ -95,6 +96,7 @@ class Supernet:
             resume: go on with the checkpoint in `out`, if there is one; it ends as if it had never been stopped.
             observers: called with an `Event` "step" now and then.
             between: seconds between two checkpoints, at least.
+            name: what events call it.
             **changes: values of the recipe that are to be others (`batch=32`).
         """
         chosen = recipe_of(usual_recipe(self.space) if recipe is None else recipe, **changes)
@@ -114,7 +116,7 @@ class Supernet:
             place=None if out is None else Place(Path(out), NAME, between),
             resume=resume,
             announce=Announcer(observers),
-            name="supernet",
+            name=name,
         )
         self.steps, self._data = count, data
         return self
@@ -182,4 +184,4 @@ class Supernet:
         """
         source = like or self._data or data
         looked = evaluating.looks(source, seed=derive(self.seed, "statistics"), batches=batches)
-        return evaluating.evaluate(evaluating.settled(self.inherit(architecture), looked), data)
+        return evaluating.judge(evaluating.settled(self.inherit(architecture), looked), data)

@@ -14,15 +14,17 @@ _HOMES = {
     "Recipe": "foresee.training.recipe",
     "Trained": "foresee.training.trained",
     "Training": "foresee.training.steps",
+    "load": "foresee.training.loading",
     "train": "foresee.training.loop",
 }
 
 if TYPE_CHECKING:
+    from foresee.training.loading import load
     from foresee.training.loop import train
     from foresee.training.recipe import Recipe
     from foresee.training.steps import Training
     from foresee.training.trained import Trained
 
-__all__ = ["Recipe", "Trained", "Training", "train"]
+__all__ = ["Recipe", "Trained", "Training", "load", "train"]
 
 __getattr__, __dir__ = lazily(__name__, _HOMES)

@@ -308,8 +308,9 @@ class _Loop:
         words = [f"epoch {len(self.history) + 1}/{self.recipe.epochs}", f"loss {loss:.3f}"]
         words += [] if self.training.kind == "values" else [f"{100 * right:.1f} %"]
         words += [f"rate {rate:.2g}", f"{format_seconds(left)} left"]
-        told = {"loss": loss, "accuracy": right, "rate": rate, "left": left}
-        return {"name": ", ".join(words), "step": done, "steps": self.steps, "replayed": False, **told}
+        return {"name": ", ".join(words), "loss": loss, "accuracy": right, "rate": rate, "left": left}
 
     def _event(self, kind: str, **details: Any) -> None:
-        self.tell(Event(kind, done=self.training.number, total=self.steps, details=details))
+        done, total = self.training.number, self.steps
+        counts = {"name": f"epoch {len(self.history)}/{self.recipe.epochs}", "step": done, "steps": total}
+        self.tell(Event(kind, done=done, total=total, details={**counts, "replayed": False, **details}))

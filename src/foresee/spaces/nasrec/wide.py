@@ -74,8 +74,8 @@ class WideBlock(nn.Module):
         }
         self.dense = nn.ModuleDict({op: makers[op]() for op in alphabet.dense_ops})
         self.sparse = nn.ModuleDict({op: makers[op]() for op in alphabet.sparse_ops})
-        self.interact = Interact(width)
-        self.fm = FactorisationMachine(width)
+        self.interact = Interact(width, skip=False)
+        self.fm = FactorisationMachine(width, skip=False)
 
 
 class WideNetwork(Protocol):
