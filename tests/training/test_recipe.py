@@ -117,7 +117,7 @@ def test_the_papers_values(name: str) -> None:
 
 
 def test_all_recipes_are_described() -> None:
-    assert names() == sorted(PRINTED)
+    assert set(names()) >= set(PRINTED)
     for name in names():
         said = about(name)
         assert said.summary

@@ -77,13 +77,13 @@ def table_1(workshop: Workshop) -> Iterator[Found]:
 
 @reproduction("thesis-table-7.7", judged=False, settings=REDUCED_CELLS)
 def table_7_7(workshop: Workshop) -> Iterator[Found]:
-    """NASI-ADA and HNAS as their presets find them, beside published cells of others; otherwise as nasi-table-1."""
-    yield from compared(workshop, {"nasi-ada": NASI["nasi-ada"]})
-    yield from missing(
-        ["hnas-c10", "hnas-c100"],
-        ["cifar10:error", "cifar10:params"],
-        "HNAS on DARTS trains every cell that it evaluates",
-    )
+    """NASI-ADA and HNAS as their presets find them, beside published cells of others; otherwise as nasi-table-1.
+
+    HNAS evaluates what it chooses by a short training of its own, on the same images.
+    """
+    yield from compared(workshop, {"nasi-ada": NASI["nasi-ada"], "hnas-c10": "hnas-darts"})
+    names = ("cifar10:error", "cifar100:error", "cifar10:params", "cifar100:params")
+    yield from missing(["hnas-c100"], names, "found by looking at CIFAR-100: give it with --data, and see hnas-c10")
 
 
 @reproduction("nasi-figure-4", judged=False, settings=REDUCED_CELLS)
