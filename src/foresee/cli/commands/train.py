@@ -57,7 +57,10 @@ def train(
         str | None, typer.Argument(help="the architecture's text or name, where a space is named", show_default=False)
     ] = None,
     data: Annotated[
-        str | None, typer.Option(help="what to learn from: an image folder, a .npz file, CIFAR files, digits")
+        str | None,
+        typer.Option(
+            help="what to learn from: an image folder, a .npz file, CIFAR files, digits", show_default="has to be said"
+        ),
     ] = None,
     validation: Annotated[
         str | None, typer.Option(help="what epochs are judged by", show_default="the data's own, or a share of it")
@@ -66,10 +69,12 @@ def train(
         str | None, typer.Option(help="what the best is judged by", show_default="the data's own, if there is one")
     ] = None,
     space: Annotated[
-        str | None, typer.Option(help="module:function of your own space, where a file is of one", show_default=False)
+        str | None,
+        typer.Option(help="module:function of your own space, where a file is of one", show_default="no code is run"),
     ] = None,
     teacher: Annotated[
-        Path | None, typer.Option(help="the folder of a trained network to learn from too", show_default=False)
+        Path | None,
+        typer.Option(help="the folder of a trained network to learn from too", show_default="nobody teaches"),
     ] = None,
     input_: Annotated[
         str | None,
