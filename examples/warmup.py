@@ -13,7 +13,7 @@ def main() -> None:
 
     data = fs.data.load("digits", inputs=(3, 8, 8))
     supernet = Supernet("nasbench201", data.task, channels=4, cells=1)
-    supernet.train(data, share=1.0, recipe="warmup", out="supernet")  # stop it, and resume=True goes on
+    supernet.train(data, recipe="warmup", epochs=12, out="supernet")  # stop it, and resume=True goes on
     print(f"inherited: {supernet.evaluate(run.best.architecture, data)}")
 
 

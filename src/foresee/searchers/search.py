@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from foresee.budgets import Clock, LatencyTable, Limit, Limits
 from foresee.data import Data, GivenBatches
@@ -24,7 +24,6 @@ from foresee.scoring.cache import Cache
 from foresee.scoring.scorer import Scorer, scorer_of
 from foresee.searchers.base import Searcher, make, usual_evaluations
 from foresee.searchers.finalists import hold_finals
-from foresee.searchers.learned import Learned
 from foresee.searchers.problem import MEASURED, Known, Measured, Problem, objectives_of
 from foresee.searchers.run import Run, write_front
 from foresee.searchers.session import Session
@@ -192,9 +191,9 @@ def run_search(
         try:
             if settings.scoring.warms:
                 _warm_up(scorer, store, folder, resume, announce)
-            if isinstance(problem.measure, Learned):
+            if settings.measure is not None:
                 where = None if folder is None else folder.path / "measure"
-                problem.measure.prepare(where, resume=resume, observers=[announce])
+                cast("Any", problem.measure).prepare(where, resume=resume, observers=[announce])
             session.go()
             if (chosen := searcher.chosen()) is not None:
                 store.log(CHOSEN, chosen)
@@ -256,6 +255,8 @@ def _problem(settings: SearchSettings, scorer: Scorer, measured: Mapping[str, fl
     if settings.measure is not None:
         if measured is not None:
             raise InputError("measure: measured values were handed over already; give one of them")
+        from foresee.searchers.learned import Learned  # trains: not loaded where nothing is trained
+
         measured = Learned(scorer, settings.measure, settings.measure_recipe)
     return Problem(
         scorer,
