@@ -111,7 +111,7 @@ class Training:
             self.network.train()
         batch = self.moved(batch)
         with random_states_kept(derive(self.seed, "step", number)):
-            loss, outputs = self._run(batch)
+            loss, outputs, targets = self._run(batch)
             self._look(loss)
             self.optimiser.zero_grad(set_to_none=True)
             self._scaler.scale(loss).backward()  # type: ignore[no-untyped-call]
@@ -121,11 +121,12 @@ class Training:
             self._scaler.step(self.optimiser)
             self._scaler.update()
         self.number += 1
-        right = losses.correct(outputs, cast("Tensor", batch.labels), cast("losses.Kind", self.kind))
+        mixed_classes = self.kind == "classes" and targets.is_floating_point()
+        right = losses.correct(outputs, targets.argmax(1) if mixed_classes else targets, cast("losses.Kind", self.kind))
         return StepResult(loss.detach(), right, len(batch), rate)
 
-    def _run(self, batch: Batch) -> tuple[Tensor, Tensor]:
-        """The loss of a batch that is on the device, and the outputs."""
+    def _run(self, batch: Batch) -> tuple[Tensor, Tensor, Tensor]:
+        """The loss of a batch that is on the device, the outputs, and the targets they were compared with."""
         inputs, targets = self._changed(batch)
         labels = cast("Tensor", batch.labels)
         try:
@@ -143,7 +144,7 @@ class Training:
             self._check_outputs(outputs, labels)
             self._ran = True
         assert self.kind is not None
-        return self._loss(inputs, outputs, side, targets, self.kind), outputs
+        return self._loss(inputs, outputs, side, targets, self.kind), outputs, targets
 
     def _check_outputs(self, outputs: Tensor, labels: Tensor) -> None:
         """Once, before labels are looked up among the outputs: a device would only say that something was out of bounds."""
