@@ -23,7 +23,8 @@ from torch import Tensor, nn
 
 from foresee.errors import InputError, UnknownNameError
 from foresee.spaces.partial import make_bypass, partially
-from foresee.spaces.weighing import Live, Present, Weights, live, on_host
+from foresee.spaces.weighing import Live, Present, live, on_host
+from foresee.spaces.weighing import Weights as Weights  # a word of one-shot networks too
 
 A = TypeVar("A")
 #: which options a gradient by the weights goes through: all of them, or those alone whose weight is not zero
