@@ -22,6 +22,7 @@ import torch
 from torch import Tensor
 
 from foresee.batch import Batch
+from foresee.data.ahead import ahead
 from foresee.data.normalising import Statistics, measure
 from foresee.data.orders import Orders, shared_out
 from foresee.errors import InputError
@@ -50,6 +51,8 @@ class Data(ABC):
     statistics_samples = 10_000
     #: no sample comes twice and there is no last one (synthetic data)
     endless = False
+    #: reading takes long and draws nothing: the batches of an epoch are read by another thread, while others are learnt from
+    reads_ahead = False
     #: samples can be read and split by their numbers; not those of a stream
     numbered = True
     #: samples of a batch that whoever made the data wants an epoch in (a loader's own); None: as it is asked for
@@ -125,7 +128,8 @@ class Data(ABC):
             raise InputError(
                 f"epoch {number} from batch {start}: expected an epoch from 0, and a batch from 0 to {steps}"
             )
-        return (self._step(size, seed, number, step, shuffle) for step in range(start, steps))
+        batches = (self._step(size, seed, number, step, shuffle) for step in range(start, steps))
+        return ahead(batches) if self.reads_ahead else batches
 
     def _step(self, size: int, seed: int, number: int, step: int, shuffle: bool) -> Batch:
         if shuffle:
@@ -208,6 +212,7 @@ class Part(Data):
         super().__init__(f"{source.name}/{name}", source.task, normalise=source.normalise, like=like)
         self.source, self._rows = source, rows
         self.statistics_samples, self.normalised_part = source.statistics_samples, source.normalised_part
+        self.reads_ahead = source.reads_ahead
 
     def __len__(self) -> int:
         return len(self._rows)

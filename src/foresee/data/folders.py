@@ -47,6 +47,7 @@ class Images(Data):
     """
 
     statistics_samples = 256
+    reads_ahead = True
 
     def __init__(
         self,

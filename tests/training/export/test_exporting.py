@@ -156,6 +156,19 @@ class Branching(nn.Module):
         return images.flatten(1)[:, :3] * (2 if float(images.sum()) > 0 else 3)
 
 
+class Counting(nn.Module):
+    """What torch takes for one number of samples only."""
+
+    def forward(self, images: Tensor) -> Tensor:
+        return images.reshape(len(images), -1)[:, :3]
+
+
+@pytest.mark.slow
+def test_a_fixed_number_of_samples_is_told_with_its_remedy(tmp_path: Path) -> None:
+    with pytest.raises(UnsupportedError, match=r"x\.shape\[0\] leaves it open"):
+        fs.export(trained(Counting()), tmp_path / "out", ["torch_export"])
+
+
 @pytest.mark.slow
 def test_what_cannot_be_traced_is_one_line_and_leaves_nothing(tmp_path: Path) -> None:
     with pytest.raises(UnsupportedError, match="torch_export: the network cannot be traced") as found:

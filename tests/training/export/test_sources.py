@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import random
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -10,9 +12,13 @@ from tests.training.export.made import mlp
 from torch import nn
 
 import foresee as fs
+from foresee.batch import Batch
 from foresee.data import Digits
 from foresee.errors import InputError, RunError
+from foresee.spaces import get
+from foresee.task import Task
 from foresee.training.export.sources import source_of
+from foresee.training.export.verifying import fresh
 
 
 @pytest.fixture(scope="module")
@@ -98,3 +104,45 @@ def test_a_folder_without_a_checkpoint(tmp_path: Path) -> None:
     (tmp_path / "run.sqlite").write_bytes(b"")
     with pytest.raises(RunError, match="nothing is trained here yet"):
         fs.export(tmp_path, tmp_path / "out")
+
+
+def make_net(pick: Any) -> nn.Module:
+    width = pick("width", [4, 8])
+    return nn.Sequential(nn.Flatten(), nn.Linear(48, width), nn.ReLU(), nn.Linear(width, 10))
+
+
+def test_an_architecture_of_an_own_space_needs_its_code(tmp_path: Path) -> None:
+    data = Digits(channels=3, size=4).split({"train": 0.1, "rest": 0.9})["train"]
+    space = fs.spaces.own(make_net, task=data.task)
+    candidate = fs.Candidate(space, space.sample(random.Random(0)), data.task)
+    kept = fs.train(candidate, data, epochs=1, batch=32, out=tmp_path / "run")
+    images = torch.randn(2, 3, 4, 4)
+    for number, one in enumerate((kept, tmp_path / "run")):
+        made = fs.export(one, tmp_path / str(number), ["safetensors"], space=make_net)
+        with pytest.raises(InputError, match="space"):
+            fs.load_exported(made.folder)
+        with torch.no_grad():
+            assert torch.equal(fs.load_exported(made.folder, space=make_net)(images), kept.network(images))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("name", "settings", "task"),
+    [
+        ("nasbench201", {"channels": 4, "cells": 1}, Task((3, 8, 8), 3)),
+        ("darts", {"channels": 4, "layers": 3, "auxiliary": True, "drop_path": 0.2}, Task((3, 32, 32), 3)),
+        ("autoformer_tiny", {}, Task((3, 32, 32), 3)),
+        ("nasrec_small", {}, Task((13,), 1, vocabularies=(10,) * 26)),
+    ],
+)
+def test_networks_of_the_spaces(name: str, settings: dict[str, Any], task: Task, tmp_path: Path) -> None:
+    space = get(name, **settings)
+    candidate = fs.Candidate(space, space.sample(random.Random(0)), task)
+    network = candidate.build(1)
+    made = fs.export(network, tmp_path / "out", ["safetensors", "torch_export"], candidate=candidate)
+    example = fresh(task, Batch(task.example(2)), 4, pixels=False, seed=3)
+    with torch.no_grad():
+        expected = example.call(network.eval())
+        assert torch.equal(example.call(fs.load_exported(made.folder)), expected)
+        program = torch.export.load(made.folder / "model.pt2").module()
+        torch.testing.assert_close(program(*example.parts), expected, rtol=1e-4, atol=1e-4)

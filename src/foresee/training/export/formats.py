@@ -176,6 +176,8 @@ def tracing(name: str) -> Iterator[None]:
         raise
     except Exception as error:  # tracers raise anything
         reason = next((line.strip() for line in said(error).splitlines() if line.strip()), "no reason given")
+        if "specialized it to be a constant" in said(error):
+            reason = "it fixes the number of samples: x.shape[0] leaves it open, len(x) does not"
         raise UnsupportedError(
             f"{name}: the network cannot be traced ({reason[:300]}); leave {name} out of the formats"
         ) from error
