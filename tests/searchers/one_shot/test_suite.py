@@ -34,24 +34,60 @@ class Suite(SearcherSuite):
     interruptions = (1, 2)
 
 
-def suite(name, **more):
-    return type(f"Test_{name}", (Suite,), {"searcher": name, "settings": SETTINGS[name], **more})
+class TestFirst(Suite):
+    searcher = "darts_1st"
+    settings = SETTINGS["darts_1st"]
 
 
-TestFirst = suite("darts_1st")
-TestSecond = suite("darts_2nd")
-TestSNAS = suite("snas")
-TestGDAS = suite("gdas")
-TestENAS = suite("enas", interruptions=(1, 3))
-TestSETN = suite("setn", interruptions=(1, 3))
-TestRSPS = suite("rsps", interruptions=(1, 3))
-on_201 = {"space": "nasbench201", "space_settings": {"channels": 2, "cells": 1}, "limits": SearcherSuite.limits}
-TestPartial = suite("pc_darts", **on_201, evaluations=8, test_a_limit_that_nothing_meets_is_said=None)
+class TestSecond(Suite):
+    searcher = "darts_2nd"
+    settings = SETTINGS["darts_2nd"]
+
+
+class TestSNAS(Suite):
+    searcher = "snas"
+    settings = SETTINGS["snas"]
+
+
+class TestGDAS(Suite):
+    searcher = "gdas"
+    settings = SETTINGS["gdas"]
+
+
+class TestENAS(Suite):
+    searcher = "enas"
+    settings = SETTINGS["enas"]
+    interruptions = (1, 3)
+
+
+class TestSETN(Suite):
+    searcher = "setn"
+    settings = SETTINGS["setn"]
+    interruptions = (1, 3)
+
+
+class TestRSPS(Suite):
+    searcher = "rsps"
+    settings = SETTINGS["rsps"]
+    interruptions = (1, 3)
+
+
+class TestPartial(Suite):
+    searcher = "pc_darts"
+    settings = SETTINGS["pc_darts"]
+    space = "nasbench201"
+    space_settings = SearcherSuite.space_settings
+    limits = SearcherSuite.limits
+    evaluations = 8
+    test_a_limit_that_nothing_meets_is_said = None  # seen above
+
+
+SUITES = {one.searcher: one for one in Suite.__subclasses__()}
 
 
 def test_all_of_them_are_tested():
     ours = {name for name in searchers if issubclass(searchers[name], OneShotSearcher)}
-    assert ours == set(SETTINGS)
+    assert ours == set(SETTINGS) == set(SUITES)
 
 
 @pytest.mark.parametrize("name", SETTINGS)
@@ -99,7 +135,7 @@ def test_every_setting_says_what_the_paper_took(name):
 
 # -- what is kept beside the run ----------------------------------------------------------------------------------------
 def asked(name, **changes):
-    return suite(name, **(on_201 if name == "pc_darts" else {}))().asked(**changes)
+    return SUITES[name]().asked(**changes)
 
 
 def told(folder):
