@@ -15,13 +15,25 @@ _SPACES: dict[str, list[str]] = {
     "nats_size": [],
     "mlp": [],
 }
+#: settings that make searchers small which train by default for days
+_TRAINED = {"epochs": 2, "batches": 2, "batch": 4}
+_SMALL: dict[str, dict[str, int]] = {
+    **dict.fromkeys(("darts_1st", "darts_2nd", "snas", "gdas"), _TRAINED),
+    "pc_darts": {**_TRAINED, "partial": 2, "warmup": 1},
+    "enas": {**_TRAINED, "controller_steps": 2, "draws": 5},
+    "setn": {**_TRAINED, "draws": 5},
+    "rsps": {**_TRAINED, "draws": 5, "again": 0},
+}
 _PROXIES = ("grad_norm", "naswot", "synflow", "params", "l2_norm", "snip")
 
 
 def drawn(rng: random.Random, *, most: int = 40) -> list[str]:
     """The command line of a small search, without its engine and folder: any searcher, a space, proxies, a limit perhaps."""
     space = rng.choice(sorted(_SPACES))
-    argv = ["search", space, *_SPACES[space], "--searcher", rng.choice(searchers.names())]
+    searcher = rng.choice(searchers.names())
+    argv = ["search", space, *_SPACES[space], "--searcher", searcher]
+    for key, value in _SMALL.get(searcher, {}).items():
+        argv += ["--set", f"{searcher}.{key}={value}"]
     for proxy in rng.sample(_PROXIES, rng.randint(1, 2)):
         argv += ["--proxy", proxy]
     argv += ["--evaluations", str(rng.randint(8, most)), "--seed", str(rng.randrange(1000)), "--data", "synthetic"]

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import json
 import os
-import signal
 import subprocess
 import sys
-import textwrap
 from pathlib import Path
 
 import pytest
@@ -36,24 +34,60 @@ class Suite(SearcherSuite):
     interruptions = (1, 2)
 
 
-def suite(name, **more):
-    return type(f"Test_{name}", (Suite,), {"searcher": name, "settings": SETTINGS[name], **more})
+class TestFirst(Suite):
+    searcher = "darts_1st"
+    settings = SETTINGS["darts_1st"]
 
 
-TestFirst = suite("darts_1st")
-TestSecond = suite("darts_2nd")
-TestSNAS = suite("snas")
-TestGDAS = suite("gdas")
-TestENAS = suite("enas", interruptions=(1, 3))
-TestSETN = suite("setn", interruptions=(1, 3))
-TestRSPS = suite("rsps", interruptions=(1, 3))
-on_201 = {"space": "nasbench201", "space_settings": {"channels": 2, "cells": 1}, "limits": SearcherSuite.limits}
-TestPartial = suite("pc_darts", **on_201, evaluations=8, test_a_limit_that_nothing_meets_is_said=None)
+class TestSecond(Suite):
+    searcher = "darts_2nd"
+    settings = SETTINGS["darts_2nd"]
+
+
+class TestSNAS(Suite):
+    searcher = "snas"
+    settings = SETTINGS["snas"]
+
+
+class TestGDAS(Suite):
+    searcher = "gdas"
+    settings = SETTINGS["gdas"]
+
+
+class TestENAS(Suite):
+    searcher = "enas"
+    settings = SETTINGS["enas"]
+    interruptions = (1, 3)
+
+
+class TestSETN(Suite):
+    searcher = "setn"
+    settings = SETTINGS["setn"]
+    interruptions = (1, 3)
+
+
+class TestRSPS(Suite):
+    searcher = "rsps"
+    settings = SETTINGS["rsps"]
+    interruptions = (1, 3)
+
+
+class TestPartial(Suite):
+    searcher = "pc_darts"
+    settings = SETTINGS["pc_darts"]
+    space = "nasbench201"
+    space_settings = SearcherSuite.space_settings
+    limits = SearcherSuite.limits
+    evaluations = 8
+    test_a_limit_that_nothing_meets_is_said = None  # seen above
+
+
+SUITES = {one.searcher: one for one in Suite.__subclasses__()}
 
 
 def test_all_of_them_are_tested():
     ours = {name for name in searchers if issubclass(searchers[name], OneShotSearcher)}
-    assert ours == set(SETTINGS)
+    assert ours == set(SETTINGS) == set(SUITES)
 
 
 @pytest.mark.parametrize("name", SETTINGS)
@@ -101,7 +135,7 @@ def test_every_setting_says_what_the_paper_took(name):
 
 # -- what is kept beside the run ----------------------------------------------------------------------------------------
 def asked(name, **changes):
-    return suite(name, **(on_201 if name == "pc_darts" else {}))().asked(**changes)
+    return SUITES[name]().asked(**changes)
 
 
 def told(folder):
@@ -109,46 +143,53 @@ def told(folder):
         return essence(store.record(), store.get("searcher_state"))
 
 
-KILLED = """
-import os, signal, sys
-from pathlib import Path
+KILLER = """
+import json, os, signal, sys
+from foresee.runs.store import Store
 from foresee.searchers import SearchSettings, run_search
 from foresee.searchers.one_shot.kept import Kept
-from foresee.runs.store import Store
 from tests.searchers import two_edges
-settings, folder, moment, step = json.loads(sys.argv[1]), sys.argv[2], sys.argv[3], int(sys.argv[4])
 
-def before(thing, name):
+def die_before(thing, name, at):
     plain = getattr(thing, name)
     def dying(self, number, *rest, **more):
-        if number == step + (name == "write"):
+        if number == at:
             os.kill(os.getpid(), signal.SIGKILL)
         return plain(self, number, *rest, **more)
     setattr(thing, name, dying)
 
-before(*{"trained": (Kept, "write"), "kept": (Store, "add_step")}[moment])
-run_search(SearchSettings.from_json(settings), out=folder, resume=True)
+moment, cases = sys.argv[1], json.loads(sys.argv[2])
+for folder, settings in cases:
+    for step in (0, 1):
+        child = os.fork()  # torch was imported, and never used
+        if not child:
+            if moment == "trained":
+                die_before(Kept, "write", step + 1)
+            else:
+                die_before(Store, "add_step", step)
+            run_search(SearchSettings.from_json(settings), out=folder, resume=True)
+            os._exit(0)
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == -signal.SIGKILL, (folder, step)
 """
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("moment", ["trained", "kept"])
-@pytest.mark.parametrize("name", SETTINGS)
-def test_killed_before_and_after_the_weights_are_kept(name, moment, tmp_path):
-    """SIGKILL when a step is trained but not kept, and when it is kept but not stored; in every step, one after the other."""
-    run_search(asked(name), out=tmp_path / "whole")
-    script = tmp_path / "killed.py"
-    script.write_text("import json\n" + textwrap.dedent(KILLED))
+def test_killed_before_and_after_the_weights_are_kept(moment, tmp_path):
+    """SIGKILL when a step is trained but not kept, and when it is kept but not stored; in one step after the other."""
+    (tmp_path / "killer.py").write_text(KILLER)
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT / "src"), str(ROOT)]), "OMP_NUM_THREADS": "1"}
-    for step in range(2):
-        command = [sys.executable, script, json.dumps(asked(name).to_json()), tmp_path / "hit", moment, f"{step}"]
-        code = subprocess.run(command, env=environment, capture_output=True, timeout=300)
-        assert code.returncode == -signal.SIGKILL, code.stderr.decode()
-    run_search(asked(name), out=tmp_path / "hit", resume=True)
-    assert told(tmp_path / "hit") == told(tmp_path / "whole")
-    ours, theirs = (checkpoints.read(tmp_path / one, "weights")[0] for one in ("hit", "whole"))
-    assert ours.keys() == theirs.keys()
-    assert all(bool((ours[key] == theirs[key]).all()) for key in ours)
+    cases = [(str(tmp_path / name), asked(name).to_json()) for name in SETTINGS]
+    command = [sys.executable, tmp_path / "killer.py", moment, json.dumps(cases)]
+    killed = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=600)
+    assert killed.returncode == 0, killed.stderr
+    for name in SETTINGS:
+        run_search(asked(name), out=tmp_path / "whole" / name)
+        run_search(asked(name), out=tmp_path / name, resume=True)
+        assert told(tmp_path / name) == told(tmp_path / "whole" / name), name
+        ours, theirs = (checkpoints.read(one / name, "weights")[0] for one in (tmp_path, tmp_path / "whole"))
+        assert ours.keys() == theirs.keys()
+        assert all(bool((ours[key] == theirs[key]).all()) for key in ours), name
 
 
 def stopped_after(steps, folder, name="darts_1st"):

@@ -50,7 +50,6 @@ class OneShotSearcher(Searcher):
         one_shot: options of the one-shot network, such as {"channels": 8, "layers": 5} in the DARTS space.
     """
 
-    objectives = None
     evaluations = 1
     step_name = "epochs"
     cost = "epochs of the one-shot network, trained on half of the data; no scores"
