@@ -36,7 +36,7 @@ _HOMES = {
     "score": "foresee.scoring",
     "scores": "foresee.scoring",
     "search": "foresee.report.searched",
-    "train": "foresee.training.loop",
+    "train": "foresee.report.training",
 }
 _ROOMS = (
     *(
@@ -77,13 +77,13 @@ if TYPE_CHECKING:
     from foresee.proxies.base import Score, proxy
     from foresee.report.contest import compare
     from foresee.report.searched import search
+    from foresee.report.training import train
     from foresee.scoring import Ranking, rank, score, scores
     from foresee.searchers.presets import preset
     from foresee.searchers.run import Run
     from foresee.spaces.base import Space
     from foresee.spaces.candidate import Candidate, build
     from foresee.task import Task
-    from foresee.training.loop import train
     from foresee.training.recipe import recipe
     from foresee.training.trained import Trained
 

@@ -276,9 +276,9 @@ def test_events() -> None:
 
 
 def test_a_line_of_progress(monkeypatch: pytest.MonkeyPatch) -> None:
-    from foresee.training import loop
+    from foresee.training import epochs
 
-    monkeypatch.setattr(loop, "OFTEN", 0.0)
+    monkeypatch.setattr(epochs, "OFTEN", 0.0)
     seen: list[Event] = []
     train(small(), points(), epochs=1, batch=16, observers=[seen.append])
     steps = [event.details for event in seen if event.kind == "step"]

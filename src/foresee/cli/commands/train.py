@@ -57,7 +57,10 @@ def train(
         str | None, typer.Argument(help="the architecture's text or name, where a space is named", show_default=False)
     ] = None,
     data: Annotated[
-        str | None, typer.Option(help="what to learn from: an image folder, a .npz file, CIFAR files, digits")
+        str | None,
+        typer.Option(
+            help="what to learn from: an image folder, a .npz file, CIFAR files, digits", show_default="has to be said"
+        ),
     ] = None,
     validation: Annotated[
         str | None, typer.Option(help="what epochs are judged by", show_default="the data's own, or a share of it")
@@ -66,10 +69,12 @@ def train(
         str | None, typer.Option(help="what the best is judged by", show_default="the data's own, if there is one")
     ] = None,
     space: Annotated[
-        str | None, typer.Option(help="module:function of your own space, where a file is of one", show_default=False)
+        str | None,
+        typer.Option(help="module:function of your own space, where a file is of one", show_default="no code is run"),
     ] = None,
     teacher: Annotated[
-        Path | None, typer.Option(help="the folder of a trained network to learn from too", show_default=False)
+        Path | None,
+        typer.Option(help="the folder of a trained network to learn from too", show_default="nobody teaches"),
     ] = None,
     input_: Annotated[
         str | None,
@@ -96,8 +101,8 @@ def train(
     if data is None:
         raise InputError("say what to learn from with --data: an image folder, a .npz file, CIFAR files, or digits")
     said = _sorted(set_ or [])
+    from foresee.report.training import train as run
     from foresee.training.loading import load
-    from foresee.training.loop import train as run
     from foresee.training.recipe import recipe as get_recipe
 
     chosen = get_recipe(how.recipe, **how.changes(said["recipe"]))
@@ -177,6 +182,6 @@ def show(trained: Any) -> None:
         *([("weights", escape(str(trained.folder / "best.safetensors")))] if trained.folder else []),
     ]
     if trained.folder:
-        rows.append(("report", escape(str(trained.save_report(trained.folder / "report.html")))))
+        rows.append(("report", escape(str(trained.folder / "report.html"))))
     for label, value in rows:
         out.print(f"[bold]{label:>10}[/bold]  {value}", soft_wrap=True, highlight=False)
