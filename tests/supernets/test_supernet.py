@@ -11,9 +11,11 @@ import pytest
 import torch
 from tests.one_shots import CASES
 
+from foresee.data.arrays import Arrays
 from foresee.errors import DataError, InputError, RunError, SettingsMismatchError, UnsupportedError
-from foresee.seeds import stream
-from foresee.supernets.sampling import AnyPath, Uniform
+from foresee.seeds import derive, stream
+from foresee.supernets import evaluating
+from foresee.supernets.sampling import usual
 from foresee.supernets.supernet import Supernet
 from foresee.training.recipe import Recipe
 
@@ -44,6 +46,23 @@ def lively(supernet):
     return supernet
 
 
+class StopError(Exception):
+    pass
+
+
+class Stopping:
+    """A sampler that comes to an end in a certain step."""
+
+    def __init__(self, sampler, at):
+        self.sampler, self.at = sampler, at
+        self.facts = sampler.facts
+
+    def __call__(self, one_shot, step):
+        if step == self.at:
+            raise StopError
+        self.sampler(one_shot, step)
+
+
 @pytest.mark.parametrize("name", CASES)
 def test_it_is_trained_and_gone_on_with(name, tmp_path):
     """Six steps at once, and six of which three were another process's, with a checkpoint in between."""
@@ -56,18 +75,9 @@ def test_it_is_trained_and_gone_on_with(name, tmp_path):
     assert all(torch.isfinite(value).all() for value in state(whole).values())
     assert not same(before, state(whole))
 
-    class StopError(Exception):
-        pass
-
-    class Sampler(type(whole_sampler(case))):
-        def __call__(self, one_shot, step):
-            if step == 3:
-                raise StopError
-            super().__call__(one_shot, step)
-
-    stopped = Sampler(*whole_sampler_arguments(case, data))
+    stops = Stopping(usual(case.space(), derive(0, "paths"), 3), at=3)
     with pytest.raises(StopError):
-        made(name).train(data, recipe=RECIPE, sampler=stopped, out=tmp_path, between=0)
+        made(name).train(data, recipe=RECIPE, sampler=stops, out=tmp_path, between=0)
     resumed = made(name).train(data, recipe=RECIPE, out=tmp_path, resume=True, between=0)
     assert resumed.losses == whole.losses
     assert same(state(resumed), state(whole))
@@ -75,19 +85,6 @@ def test_it_is_trained_and_gone_on_with(name, tmp_path):
     assert same(state(loaded), state(whole))
     assert (loaded.steps, loaded.losses) == (6, whole.losses)
     assert loaded.space.reference == case.space().reference
-
-
-def whole_sampler(case):
-    return Uniform(case.space()) if not case.task.vocabularies else AnyPath(0)
-
-
-def whole_sampler_arguments(case, data):
-    """As `usual` makes them for a supernet of seed 0."""
-    from foresee.seeds import derive
-    from foresee.supernets.sampling import FULL_PATH_SHARE
-
-    seed = derive(0, "paths")
-    return (case.space(), seed) if not case.task.vocabularies else (round(FULL_PATH_SHARE * 3), seed)
 
 
 CHILD = """
@@ -206,8 +203,6 @@ def test_statistics_are_those_of_the_network_itself():
     case = CASES["nasbench201"]
     data = case.data(96)
     supernet = made("nasbench201").train(data, recipe=RECIPE)
-    from foresee.supernets import evaluating
-
     cell = case.space().sample(stream(3))
     stale = evaluating.judge(supernet.inherit(cell), data)
     assert stale != supernet.evaluate(cell, data)
@@ -240,8 +235,6 @@ def test_what_is_asked_wrongly():
 
 
 def test_labels_are_needed():
-    from foresee.data.arrays import Arrays
-
     with pytest.raises(DataError, match="labels"):
         made("nasbench201").train(Arrays(torch.randn(16, 3, 8, 8)), recipe=RECIPE)
 

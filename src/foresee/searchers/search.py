@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from foresee.budgets import Clock, LatencyTable, Limit, Limits
 from foresee.data import Data, GivenBatches
@@ -190,6 +190,9 @@ def run_search(
         try:
             if settings.scoring.warms:
                 _warm_up(scorer, store, folder, resume, announce)
+            if settings.measure is not None:
+                where = None if folder is None else folder.path / "measure"
+                cast("Any", problem.measure).prepare(where, resume=resume, observers=[announce])
             session.go()
             if (chosen := searcher.chosen()) is not None:
                 store.log(CHOSEN, chosen)
@@ -248,6 +251,12 @@ def as_in_run(out: str | Path | None, resume: bool) -> dict[str, Any]:
 def _problem(settings: SearchSettings, scorer: Scorer, measured: Mapping[str, float] | Measured | None) -> Problem:
     """What the settings ask for; names, proxies and their settings are checked on the way."""
     table = LatencyTable.load(settings.latency_table) if settings.latency_table else None
+    if settings.measure is not None:
+        if measured is not None:
+            raise InputError("measure: measured values were handed over already; give one of them")
+        from foresee.searchers.learned import Learned  # trains: not loaded where nothing is trained
+
+        measured = Learned(scorer, settings.measure, settings.measure_recipe)
     return Problem(
         scorer,
         Limits.from_json(settings.limits),

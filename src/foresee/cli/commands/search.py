@@ -91,6 +91,16 @@ def search(
     target: Annotated[
         str | None, typer.Option(help="the measured number that is handed over, such as val_acc_cifar10@12")
     ] = None,
+    measure: Annotated[
+        str | None,
+        typer.Option(
+            help="measure here what is followed: inherited (by a supernet that is trained first) or trained (each briefly)",
+            show_default="nothing is measured here",
+        ),
+    ] = None,
+    measure_recipe: Annotated[
+        str | None, typer.Option(help="the recipe (or its file) of what is measured", show_default="the paper's")
+    ] = None,
     memory_batch: Annotated[
         int | None, typer.Option(help="samples per batch that --max-memory is for", show_default="1")
     ] = None,
@@ -145,6 +155,8 @@ def search(
         "evaluations": evaluations,
         "finalists": finalists,
         "objectives": objective,
+        "measure": measure,
+        "measure_recipe": measure_recipe,
         "memory_batch": memory_batch,
         "latency_table": None if latency_table is None else str(latency_table),
         "limits": limits.parsed() or None,
