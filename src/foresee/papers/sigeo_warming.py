@@ -20,6 +20,7 @@ from foresee.runs.events import Announcer, Event
 from foresee.scoring.cache import Cache
 from foresee.scoring.keys import Keys
 from foresee.scoring.scorer import Scorer
+from foresee.scoring.versions import code
 from foresee.seeds import derive
 from foresee.training.recipe import Recipe
 from foresee.training.steps import Training
@@ -27,6 +28,8 @@ from foresee.training.steps import Training
 #: by level and proxy: the scores of every network under every seed, [repeat][network]
 Levels: TypeAlias = dict[tuple[int, str], list[list[Score]]]
 
+#: the code that trains: scores that another one made are made again
+TRAINED = "foresee.training.steps"
 #: a level is a share of so many samples. The paper does not say how a network is warmed up: here as NAS-Bench-201 trains,
 #: without augmentation
 WARM_UP: dict[str, Any] = {
@@ -118,7 +121,7 @@ class Warming:
     def key(self, job: tuple[str, int], place: int, name: str) -> str:
         """Under which key a score after warm-up is kept: all that it depends on without it, and the warm-up."""
         text, seed = job
-        how = json.dumps([self.way, self.descent.steps[place], self.descent.recipe.to_json()])
+        how = json.dumps([self.way, self.descent.steps[place], self.descent.recipe.to_json(), code(TRAINED)])
         return hashlib.sha256(f"warmed up\n{self._cold(text, name, seed)}\n{how}".encode()).hexdigest()
 
 

@@ -14,7 +14,7 @@ from torch import nn
 from foresee.errors import InputError
 from foresee.probes.steps import frozen
 from foresee.proxies import Probe
-from foresee.proxies.gradients.sigeo import carriers
+from foresee.proxies.gradients.sigeo_statistics import carriers
 from foresee.scoring import score, scores
 
 RANDOM = examples(8)
