@@ -54,7 +54,7 @@ _ROOMS = (
         "searchers",
         "spaces",
     ),
-    *("statistics", "testing", "training"),
+    *("statistics", "supernets", "testing", "training"),
 )
 
 if TYPE_CHECKING:
@@ -71,6 +71,7 @@ if TYPE_CHECKING:
         searchers,
         spaces,
         statistics,
+        supernets,
         testing,
         training,
     )
@@ -124,6 +125,7 @@ __all__ = [
     "searchers",
     "spaces",
     "statistics",
+    "supernets",
     "testing",
     "train",
     "training",
