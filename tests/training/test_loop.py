@@ -382,6 +382,7 @@ def test_a_last_batch_of_one_is_left_out() -> None:
     assert found.data["train"]["samples"] == 33
 
 
+@pytest.mark.filterwarnings("ignore:mkldnn_matmul")  # a processor without such numbers says so
 def test_digits_of_few_numbers() -> None:
     network = nn.Sequential(nn.Flatten(), nn.Linear(64, 10))
     found = train(network, Digits(channels=1, size=8), epochs=2, precision="bfloat16", channels_last=True, mixup=0.3)

@@ -134,7 +134,9 @@ class Epochs:
             "parameters": sum(one.numel() for one in self.training.network.parameters()),
             "device": str(self.training.device),
             "kind": self.training.kind,
-            "normalised by": None if statistics is None else {"mean": statistics.mean, "std": statistics.std},
+            "normalised by": None
+            if statistics is None
+            else {"mean": list(statistics.mean), "std": list(statistics.std)},
             **environment(),
         }
 
