@@ -29,6 +29,8 @@ _HOMES = {
     "Trained": "foresee.training.trained",
     "build": "foresee.spaces.candidate",
     "compare": "foresee.report.contest",
+    "export": "foresee.training.export",
+    "load_exported": "foresee.training.export",
     "preset": "foresee.searchers.presets",
     "proxy": "foresee.proxies.base",
     "rank": "foresee.scoring",
@@ -84,6 +86,7 @@ if TYPE_CHECKING:
     from foresee.spaces.base import Space
     from foresee.spaces.candidate import Candidate, build
     from foresee.task import Task
+    from foresee.training.export import export, load_exported
     from foresee.training.recipe import recipe
     from foresee.training.trained import Trained
 
@@ -103,6 +106,8 @@ __all__ = [
     "build",
     "compare",
     "data",
+    "export",
+    "load_exported",
     "papers",
     "preset",
     "probes",

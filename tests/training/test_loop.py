@@ -9,6 +9,7 @@ import subprocess
 import sys
 import textwrap
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ import pytest
 import torch
 from safetensors.torch import load_file
 from torch import nn
-from torch.utils.data import DataLoader, TensorDataset
+from torch.utils.data import DataLoader, IterableDataset, TensorDataset
 
 import foresee as fs
 from foresee.data import Digits, GivenBatches
@@ -316,6 +317,28 @@ def test_a_loader_of_ones_own_goes_on_too(tmp_path: Path, monkeypatch: pytest.Mo
     assert len({e.loss for e in whole.history}) == 2
 
 
+def test_a_data_set_of_ones_own_is_learnt_from_as_a_whole() -> None:
+    """All of it, in batches of the recipe's size, or of its loader's; a share is kept for validation."""
+    data = TensorDataset(*points(200))
+    first = train(small(), data, epochs=2, batch=16)
+    assert (first.data["train"]["samples"], first.data["validation"]["samples"]) == (180, 20)
+    seen: list[Event] = []
+    second = train(small(), DataLoader(data, batch_size=16, shuffle=True), epochs=2, batch=7, observers=[seen.append])
+    assert [epoch.loss for epoch in second.history] == [epoch.loss for epoch in first.history]
+    assert seen[0].total == 2 * 12
+
+
+class Stream(IterableDataset[Any]):
+    def __iter__(self) -> Iterator[Any]:
+        return zip(*points(40), strict=True)
+
+
+def test_a_stream_that_does_not_know_its_length_is_counted() -> None:
+    found = train(small(), DataLoader(Stream(), batch_size=16), epochs=2, batch=7)
+    assert found.data["train"]["samples"] == 40
+    assert found.validation is None
+
+
 def test_arrays_names_and_data() -> None:
     x, y = points()
     first = train(small(), (x.numpy().astype(np.float64), y.numpy()), epochs=1, batch=16)
@@ -359,6 +382,7 @@ def test_a_last_batch_of_one_is_left_out() -> None:
     assert found.data["train"]["samples"] == 33
 
 
+@pytest.mark.filterwarnings("ignore:mkldnn_matmul")  # a processor without such numbers says so
 def test_digits_of_few_numbers() -> None:
     network = nn.Sequential(nn.Flatten(), nn.Linear(64, 10))
     found = train(network, Digits(channels=1, size=8), epochs=2, precision="bfloat16", channels_last=True, mixup=0.3)

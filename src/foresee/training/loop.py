@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -75,6 +76,7 @@ def train(
     kept = Memory() if out is None else Folder(out, resume=resume)
     loop = Epochs(network, found, chosen, kept, seed, device, teacher, watched(observers, progress), save_seconds)
     try:
-        return loop.run(None if candidate is None else candidate.to_json())
+        trained = loop.run(None if candidate is None else candidate.to_json())
+        return replace(trained, candidate=candidate, task=found.train.task)
     finally:
         kept.close()

@@ -19,10 +19,11 @@ import torch
 from torch.utils.data import DataLoader
 
 from foresee.batch import Batch
-from foresee.data import Arrays, Data, GivenBatches, load
+from foresee.data import Arrays, Data, GivenBatches, as_data, load
 from foresee.data.normalising import Statistics
+from foresee.data.taking import is_plain
 from foresee.errors import DataError, InputError, said
-from foresee.handed import as_batches
+from foresee.handed import as_batches, is_data_set
 from foresee.seeds import derive, random_states_kept
 from foresee.task import Task
 from foresee.training import losses
@@ -78,10 +79,12 @@ class OfData(Source):
 
     def steps(self, size: int) -> int:
         """Batches of an epoch."""
+        size = self.data.batch_size or size
         return self.data.steps(size, drop_last=self._drops(size))
 
     def epoch(self, size: int, *, seed: int, number: int, start: int = 0) -> Iterator[Batch]:
         """As the data set draws it."""
+        size = self.data.batch_size or size
         return self.data.epoch(size, seed=seed, number=number, drop_last=self._drops(size), start=start)
 
     def all(self, size: int) -> Iterator[Batch]:
@@ -186,7 +189,8 @@ def sources(
     Args:
         data: a name or a path (`data.load`), with its own splits for validation and test where it has them; a `Data`;
             `(inputs, labels)`, tensors or arrays, learnt from as they are, but for images of whole bytes, which are scaled
-            and normalised; batches; a `DataLoader`.
+            and normalised; batches; a `Dataset` or a `DataLoader`, in batches of the loader's own size. One whose samples
+            have numbers is read by them; of any other the batches come as they come.
         validation: likewise, what each epoch is judged by; None: the split of the data, or a share of what is learnt from.
         test: likewise; None: the split of the data, if it has one.
         share: kept for validation where there is none.
@@ -201,7 +205,7 @@ def sources(
     if isinstance(first, Data) and isinstance(data, str | os.PathLike):
         validation = _split(data, first, "val") if validation is None else validation
         test = _split(data, first, "test") if test is None else test
-    if validation is None and share > 0 and isinstance(first, Data) and not first.endless:
+    if validation is None and share > 0 and isinstance(first, Data) and first.numbered and not first.endless:
         kept = round(len(first) * share)
         if 0 < kept < len(first):
             parts = first.split({"train": 1 - share, "val": share}, seed=derive(seed, "validation"))
@@ -212,8 +216,12 @@ def sources(
 
 
 def _loaded(given: Any, inputs: tuple[int, ...] | None) -> Data | DataLoader[Any]:
-    if isinstance(given, Data | DataLoader):
+    if isinstance(given, Data):
         return given
+    if isinstance(given, DataLoader):  # one whose samples have no numbers stays what it is, if it knows its length
+        return as_data(given) if is_plain(given) or not _has_length(given) else given
+    if is_data_set(given):
+        return as_data(given)
     if isinstance(given, str | os.PathLike):
         found = load(given, inputs=inputs)
         return load(given, inputs=inputs, split="train") if "train" in found.splits else found
@@ -229,6 +237,13 @@ def _loaded(given: Any, inputs: tuple[int, ...] | None) -> Data | DataLoader[Any
     if any(batch.labels is None for batch in batches):
         raise DataError("training: there are no labels to learn from; hand over (inputs, labels)")
     return GivenBatches(batches)
+
+
+def _has_length(loader: DataLoader[Any]) -> bool:
+    try:
+        return len(loader) >= 0
+    except TypeError:
+        return False
 
 
 def _split(reference: str | os.PathLike[str], first: Data, split: str) -> Data | None:

@@ -11,6 +11,8 @@ from torch import nn
 
 from foresee.lazy import find
 from foresee.quantities import format_seconds
+from foresee.spaces.candidate import Candidate
+from foresee.task import Task
 from foresee.training.evaluations import Evaluation
 from foresee.training.recipe import Recipe
 
@@ -52,6 +54,8 @@ class Trained:
         classes: the names of the classes, where they have some.
         facts: whatever else was noted: parameters, device, versions.
         folder: where it is kept, or None.
+        candidate: the architecture as it was built, where the network came from one.
+        task: what goes in and out, where that is known.
     """
 
     network: nn.Module = field(repr=False)
@@ -65,6 +69,8 @@ class Trained:
     classes: tuple[str, ...] = ()
     facts: Mapping[str, Any] = field(default_factory=dict)
     folder: Path | None = None
+    candidate: Candidate | None = None
+    task: Task | None = None
 
     @property
     def seconds(self) -> float:
@@ -98,7 +104,9 @@ class Trained:
     @classmethod
     def from_json(cls, plain: Mapping[str, Any], network: nn.Module, folder: Path | None = None) -> Trained:
         """Inverse of `to_json`, with the network whose weights belong to it."""
-        judged = {key: plain.get(key) and Evaluation.from_json(plain[key]) for key in ("validation", "test")}
+        judged: dict[str, Any] = {
+            key: plain.get(key) and Evaluation.from_json(plain[key]) for key in ("validation", "test")
+        }
         return cls(
             network=network,
             recipe=Recipe.from_json(plain["recipe"], where="training.json"),
