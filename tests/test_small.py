@@ -9,6 +9,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
+from foresee.devices import one_dnn_kept
 from foresee.errors import InputError, MissingExtraError, UnknownNameError
 from foresee.extras import available, need
 from foresee.quantities import format_quantity, parse_duration, parse_quantity
@@ -74,3 +75,10 @@ def test_a_missing_extra_names_the_remedy():
     with pytest.raises(MissingExtraError, match="pip install surely_not_there"):
         need("surely_not_there")
     assert not available("surely_not_there")
+
+
+def test_one_dnn_stays_as_it_is():
+    before = torch.backends.mkldnn.enabled
+    with one_dnn_kept():
+        torch._C._set_mkldnn_enabled(not before)
+    assert torch.backends.mkldnn.enabled == before

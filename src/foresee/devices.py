@@ -52,6 +52,21 @@ def _text(path: str) -> str:
 
 
 @contextmanager
+def one_dnn_kept() -> Iterator[None]:
+    """OneDNN is on or off afterwards as it was before.
+
+    On a CPU without bfloat16, torch meets that at its first product in bfloat16 and turns oneDNN off for the whole process,
+    so that everything after it is rounded in another way.
+    """
+    before = torch._C._get_mkldnn_enabled()
+    try:
+        yield
+    finally:
+        if torch._C._get_mkldnn_enabled() != before:
+            torch._C._set_mkldnn_enabled(before)
+
+
+@contextmanager
 def threads(count: int) -> Iterator[None]:
     """So many torch threads inside: sums are rounded the same way whatever engine runs them.
 

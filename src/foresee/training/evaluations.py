@@ -12,6 +12,7 @@ from torch import Tensor, nn
 from torch.nn.modules.batchnorm import _BatchNorm
 
 from foresee.batch import Batch
+from foresee.devices import one_dnn_kept
 from foresee.errors import DataError, InputError
 from foresee.probes.outputs import logits_of
 from foresee.training import losses
@@ -99,7 +100,7 @@ def evaluate(
     samples, total, right = 0, 0.0, 0.0
     confusion: Tensor | None = None
     sure: list[tuple[Tensor, Tensor]] = []
-    with evaluating(network), torch.no_grad():
+    with evaluating(network), one_dnn_kept(), torch.no_grad():
         for batch in batches:
             if batch.labels is None:
                 raise DataError("evaluation: the data has no labels to compare with")

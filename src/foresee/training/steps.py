@@ -16,7 +16,7 @@ from torch import Tensor, nn
 
 from foresee.batch import Batch, call
 from foresee.data.normalising import Statistics
-from foresee.devices import usable
+from foresee.devices import one_dnn_kept, usable
 from foresee.errors import DataError, ForeseeError, InputError, RunError, TrainingError, said
 from foresee.probes.outputs import logits_of
 from foresee.seeds import derive, generator, random_states_kept
@@ -112,7 +112,7 @@ class Training:
         if not self.network.training:
             self.network.train()
         batch = self.moved(batch)
-        with random_states_kept(derive(self.seed, "step", number)):
+        with one_dnn_kept(), random_states_kept(derive(self.seed, "step", number)):
             loss, outputs, targets = self._run(batch)
             self._look(loss)
             self.optimiser.zero_grad(set_to_none=True)
