@@ -38,7 +38,7 @@ _HOMES = {
     "score": "foresee.scoring",
     "scores": "foresee.scoring",
     "search": "foresee.report.searched",
-    "train": "foresee.training.loop",
+    "train": "foresee.report.training",
 }
 _ROOMS = (
     *(
@@ -79,6 +79,7 @@ if TYPE_CHECKING:
     from foresee.proxies.base import Score, proxy
     from foresee.report.contest import compare
     from foresee.report.searched import search
+    from foresee.report.training import train
     from foresee.scoring import Ranking, rank, score, scores
     from foresee.searchers.presets import preset
     from foresee.searchers.run import Run
@@ -86,7 +87,6 @@ if TYPE_CHECKING:
     from foresee.spaces.candidate import Candidate, build
     from foresee.task import Task
     from foresee.training.export import export, load_exported
-    from foresee.training.loop import train
     from foresee.training.recipe import recipe
     from foresee.training.trained import Trained
 

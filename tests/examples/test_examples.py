@@ -47,6 +47,11 @@ PROMISES = {
         r"logits \(2, 10\)$",
         r"report report\.html$",
     ],
+    "warmup": [
+        rf"after 0%: best \|.*\|, sigeo {NUMBER}$",
+        rf"after 10%: best \|.*\|, sigeo {NUMBER}$",
+        rf"inherited: {NUMBER} % right, loss {NUMBER}, of 1,797$",
+    ],
 }
 
 

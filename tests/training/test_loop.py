@@ -277,9 +277,9 @@ def test_events() -> None:
 
 
 def test_a_line_of_progress(monkeypatch: pytest.MonkeyPatch) -> None:
-    from foresee.training import loop
+    from foresee.training import epochs
 
-    monkeypatch.setattr(loop, "OFTEN", 0.0)
+    monkeypatch.setattr(epochs, "OFTEN", 0.0)
     seen: list[Event] = []
     train(small(), points(), epochs=1, batch=16, observers=[seen.append])
     steps = [event.details for event in seen if event.kind == "step"]
@@ -382,6 +382,7 @@ def test_a_last_batch_of_one_is_left_out() -> None:
     assert found.data["train"]["samples"] == 33
 
 
+@pytest.mark.filterwarnings("ignore:mkldnn_matmul")  # a processor without such numbers says so
 def test_digits_of_few_numbers() -> None:
     network = nn.Sequential(nn.Flatten(), nn.Linear(64, 10))
     found = train(network, Digits(channels=1, size=8), epochs=2, precision="bfloat16", channels_last=True, mixup=0.3)

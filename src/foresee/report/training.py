@@ -6,10 +6,11 @@ Plain values first (`tell`), then one self-contained page (`render`), with the l
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import wraps
 from pathlib import Path
-from typing import Any
+from typing import Any, ParamSpec
 
 from foresee.errors import ForeseeError, RunError
 from foresee.quantities import format_quantity, format_seconds
@@ -19,9 +20,12 @@ from foresee.report.html import Drawing, drawing
 from foresee.report.page import page
 from foresee.runs.folder import write_whole
 from foresee.training.evaluations import Bin, Evaluation
-from foresee.training.keeping import TRAINING, read_plain
+from foresee.training.keeping import REPORT, TRAINING, read_plain
+from foresee.training.loop import train as train_quietly
 from foresee.training.recipe import about
 from foresee.training.trained import Epoch, Trained
+
+P = ParamSpec("P")
 
 #: classes of a matrix that is shown whole; of more, the pairs that are taken for each other most often
 WHOLE, PAIRS = 25, 12
@@ -235,6 +239,22 @@ def render(trained: Trained) -> str:
 def save(trained: Trained, path: str | Path) -> Path:
     """Write the page, whole or not at all."""
     return write_whole(Path(path), render(trained))
+
+
+def reported(training: Callable[P, Trained]) -> Callable[P, Trained]:
+    """The same, writing `report.html` beside every training that is kept."""
+
+    @wraps(training)
+    def wrapped(*args: P.args, **given: P.kwargs) -> Trained:
+        trained = training(*args, **given)
+        if trained.folder is not None:
+            save(trained, trained.folder / REPORT)
+        return trained
+
+    return wrapped
+
+
+train = reported(train_quietly)
 
 
 def opened(folder: Path) -> Trained:

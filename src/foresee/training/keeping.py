@@ -79,7 +79,10 @@ class Folder(Memory):
         if not there:
             return None
         stored = read_plain(self._path / TRAINING)
-        different = differences(asked, stored.get("asked", {}))
+        before = stored.get("asked")
+        if not isinstance(before, dict):
+            raise RunError(f"{self._path / TRAINING}: does not say what was asked; it is not the JSON of a training")
+        different = differences(asked, before)
         if different:
             raise SettingsMismatchError(f"{self._path}: another training is in this folder: {'; '.join(different)}")
         return checkpoints.read(self._path, "last") if checkpoints.exists(self._path, "last") else None

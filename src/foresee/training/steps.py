@@ -25,6 +25,7 @@ from foresee.task import Task
 from foresee.training import losses, schedules
 from foresee.training.augmentation import augment, mixed
 from foresee.training.checkpoints import optimiser_tensors, restore_optimiser
+from foresee.training.evaluations import evaluating
 from foresee.training.optimisers import optimiser, set_rate
 from foresee.training.recipe import Recipe
 
@@ -96,6 +97,7 @@ class Training:
         self._forward: Callable[..., Any] = torch.compile(forward) if recipe.compile else forward
         self._unseen: list[tuple[int, Tensor]] = []
         self._ran = False
+        self._count: int | None = None
 
     # -- a step -----------------------------------------------------------------------------------------------------------
     def step(self, batch: Batch) -> StepResult:
@@ -127,9 +129,9 @@ class Training:
 
     def _run(self, batch: Batch) -> tuple[Tensor, Tensor, Tensor]:
         """The loss of a batch that is on the device, the outputs, and the targets they were compared with."""
-        inputs, targets = self._changed(batch)
         labels = cast("Tensor", batch.labels)
         try:
+            inputs, targets = self._changed(batch)
             with self.precise():
                 answered = call(self._forward, inputs)
         except (torch.OutOfMemoryError, ForeseeError):
@@ -150,7 +152,11 @@ class Training:
         """Once, before labels are looked up among the outputs: a device would only say that something was out of bounds."""
         count = outputs.shape[1] if outputs.ndim > 1 else 1
         self.kind = self.kind or losses.kind_of([labels], count)
-        if self.kind != "classes" or labels.ndim > 1:
+        if self.kind == "classes" and labels.ndim == 1:
+            self._check_labels(labels, count)
+
+    def _check_labels(self, labels: Tensor, count: int) -> None:
+        if self._ran:
             return
         needed = max(int(labels.max()) + 1, self.task.outputs if self.task is not None else 0)
         if count < needed:
@@ -198,13 +204,19 @@ class Training:
         with torch.no_grad():
             inputs = augment(inputs, self.recipe, draws, self.statistics)
             if self.recipe.mixes and not labels.is_floating_point() and labels.ndim == 1:
-                return mixed(inputs, labels, self._classes(), self.recipe, draws)
+                classes = self._outputs(inputs)
+                if classes > 1:
+                    self._check_labels(labels, classes)
+                    return mixed(inputs, labels, classes, self.recipe, draws)
         return inputs, labels
 
-    def _classes(self) -> int:
-        if self.task is None:
-            raise InputError("training: mixed images need to know how many classes there are; hand over a task")
-        return self.task.outputs
+    def _outputs(self, inputs: Any) -> int:
+        """How many outputs the network has, asked once with a single sample: soft targets have a share for each."""
+        if self._count is None:
+            with evaluating(self.network), torch.no_grad(), self.precise():
+                found = logits_of(call(self.network, inputs[:1]))
+            self._count = found.shape[1] if found.ndim > 1 else 1
+        return self._count
 
     def _loss(self, inputs: Any, outputs: Tensor, side: Tensor | None, targets: Tensor, kind: losses.Kind) -> Tensor:
         recipe = self.recipe

@@ -91,6 +91,16 @@ def search(
     target: Annotated[
         str | None, typer.Option(help="the measured number that is handed over, such as val_acc_cifar10@12")
     ] = None,
+    measure: Annotated[
+        str | None,
+        typer.Option(
+            help="measure here what is followed: inherited (by a supernet that is trained first) or trained (each briefly)",
+            show_default="nothing is measured here",
+        ),
+    ] = None,
+    measure_recipe: Annotated[
+        str | None, typer.Option(help="the recipe (or its file) of what is measured", show_default="the paper's")
+    ] = None,
     memory_batch: Annotated[
         int | None, typer.Option(help="samples per batch that --max-memory is for", show_default="1")
     ] = None,
@@ -145,6 +155,8 @@ def search(
         "evaluations": evaluations,
         "finalists": finalists,
         "objectives": objective,
+        "measure": measure,
+        "measure_recipe": measure_recipe,
         "memory_batch": memory_batch,
         "latency_table": None if latency_table is None else str(latency_table),
         "limits": limits.parsed() or None,
@@ -234,6 +246,13 @@ def _set(scoring: ScoringOptions, base: Any) -> dict[str, Any]:
     return changes
 
 
+def _warmth(run: Any) -> list[tuple[str, str]]:
+    """What was trained before looking."""
+    from foresee.supernets.words import in_words
+
+    return [("warm-up", in_words(event.details)) for event in run.record.events if event.kind == "warmup"]
+
+
 def _acceptance(run: Any) -> str:
     """How rare feasible architectures were, where there were limits; what was turned down or passed over."""
     ends = [event.details for event in run.record.events if "acceptance" in event.details]
@@ -305,6 +324,7 @@ def _wrap_up(run: Any, *, stopped: bool) -> None:
         ("MACs", f"{format_quantity(best.counts['macs'])} ({best.counts['macs']:,})"),
         *([("latency", format_cost("latency", best.counts["latency"]))] if "latency" in best.counts else []),
         *(_front(run) if len(objectives) > 1 else []),
+        *_warmth(run),
         ("looked at", f"{scored} scored" + (f", {failed} failed" if failed else "") + _acceptance(run)),
         *_finals(run),
         *trained(run),

@@ -101,8 +101,8 @@ def train(
     if data is None:
         raise InputError("say what to learn from with --data: an image folder, a .npz file, CIFAR files, or digits")
     said = _sorted(set_ or [])
+    from foresee.report.training import train as run
     from foresee.training.loading import load
-    from foresee.training.loop import train as run
     from foresee.training.recipe import recipe as get_recipe
 
     chosen = get_recipe(how.recipe, **how.changes(said["recipe"]))
@@ -182,6 +182,6 @@ def show(trained: Any) -> None:
         *([("weights", escape(str(trained.folder / "best.safetensors")))] if trained.folder else []),
     ]
     if trained.folder:
-        rows.append(("report", escape(str(trained.save_report(trained.folder / "report.html")))))
+        rows.append(("report", escape(str(trained.folder / "report.html"))))
     for label, value in rows:
         out.print(f"[bold]{label:>10}[/bold]  {value}", soft_wrap=True, highlight=False)
