@@ -101,6 +101,8 @@ def test_a_network_of_ones_own_is_handed_over(tmp_path: Path) -> None:
 def test_a_folder_without_a_checkpoint(tmp_path: Path) -> None:
     with pytest.raises(RunError, match="no checkpoint here"):
         fs.export(tmp_path, tmp_path / "out")
+    with pytest.raises(RunError, match="no such file or folder"):
+        fs.export(tmp_path / "gone", tmp_path / "out")
 
 
 def test_a_search_without_trainings_says_so(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from torch import Tensor, nn
 
 from foresee.data.normalising import Statistics
 from foresee.errors import InputError, RunError
+from foresee.runs.folder import is_there
 from foresee.spaces.candidate import Candidate
 from foresee.spaces.find import Said
 from foresee.task import Task
@@ -75,6 +76,8 @@ def _known(folder: Path, space: Said | None) -> bool:
 
 
 def _of_folder(path: Path, network: nn.Module | None, space: Said | None) -> Source:
+    if not is_there(path):
+        raise RunError(f"{path}: no such file or folder; expected the folder of a training, or a checkpoint in it")
     folder, name = (_trained_in(path), "best") if path.is_dir() else (path.parent, path.stem)
     if path.is_dir() and (folder / "run.sqlite").is_file():  # its best.json is an architecture, no checkpoint
         raise RunError(f"{path}: a search, of which nothing is trained yet; foresee train {path} does it")
