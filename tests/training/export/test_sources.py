@@ -101,9 +101,14 @@ def test_a_network_of_ones_own_is_handed_over(tmp_path: Path) -> None:
 def test_a_folder_without_a_checkpoint(tmp_path: Path) -> None:
     with pytest.raises(RunError, match="no checkpoint here"):
         fs.export(tmp_path, tmp_path / "out")
-    (tmp_path / "run.sqlite").write_bytes(b"")
-    with pytest.raises(RunError, match="nothing is trained here yet"):
-        fs.export(tmp_path, tmp_path / "out")
+    with pytest.raises(RunError, match="no such file or folder"):
+        fs.export(tmp_path / "gone", tmp_path / "out")
+
+
+def test_a_search_without_trainings_says_so(tmp_path: Path) -> None:
+    fs.search("mlp", proxies="params", searcher="random", evaluations=2, finalists=0, out=tmp_path / "run")
+    with pytest.raises(RunError, match="nothing is trained yet; foresee train"):
+        fs.export(tmp_path / "run", tmp_path / "out")
 
 
 def make_net(pick: Any) -> nn.Module:

@@ -12,6 +12,7 @@ from torch import Tensor, nn
 
 from foresee.data.normalising import Statistics
 from foresee.errors import InputError, RunError
+from foresee.runs.folder import is_there
 from foresee.spaces.candidate import Candidate
 from foresee.spaces.find import Said
 from foresee.task import Task
@@ -75,10 +76,13 @@ def _known(folder: Path, space: Said | None) -> bool:
 
 
 def _of_folder(path: Path, network: nn.Module | None, space: Said | None) -> Source:
+    if not is_there(path):
+        raise RunError(f"{path}: no such file or folder; expected the folder of a training, or a checkpoint in it")
     folder, name = (_trained_in(path), "best") if path.is_dir() else (path.parent, path.stem)
+    if path.is_dir() and (folder / "run.sqlite").is_file():  # its best.json is an architecture, no checkpoint
+        raise RunError(f"{path}: a search, of which nothing is trained yet; foresee train {path} does it")
     if not checkpoints.exists(folder, name):
-        hint = "; nothing is trained here yet: foresee train does it" if (folder / "run.sqlite").is_file() else ""
-        raise RunError(f"{path}: no checkpoint here ({name}.json is missing){hint}")
+        raise RunError(f"{path}: no checkpoint here ({name}.json is missing)")
     tensors, _ = checkpoints.read(folder, name)
     tensors = _network_tensors(tensors)
     said = _json(folder / TRAINING) if (folder / TRAINING).is_file() else {}
