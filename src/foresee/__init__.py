@@ -26,14 +26,19 @@ _HOMES = {
     "Score": "foresee.proxies.base",
     "Space": "foresee.spaces.base",
     "Task": "foresee.task",
+    "Trained": "foresee.training.trained",
     "build": "foresee.spaces.candidate",
     "compare": "foresee.report.contest",
+    "export": "foresee.training.export",
+    "load_exported": "foresee.training.export",
     "preset": "foresee.searchers.presets",
     "proxy": "foresee.proxies.base",
     "rank": "foresee.scoring",
+    "recipe": "foresee.training.recipe",
     "score": "foresee.scoring",
     "scores": "foresee.scoring",
     "search": "foresee.report.searched",
+    "train": "foresee.report.training",
 }
 _ROOMS = (
     *(
@@ -49,7 +54,7 @@ _ROOMS = (
         "searchers",
         "spaces",
     ),
-    *("statistics", "testing"),
+    *("statistics", "testing", "training"),
 )
 
 if TYPE_CHECKING:
@@ -67,18 +72,23 @@ if TYPE_CHECKING:
         spaces,
         statistics,
         testing,
+        training,
     )
     from foresee.batch import Batch
     from foresee.errors import ForeseeError
     from foresee.proxies.base import Score, proxy
     from foresee.report.contest import compare
     from foresee.report.searched import search
+    from foresee.report.training import train
     from foresee.scoring import Ranking, rank, score, scores
     from foresee.searchers.presets import preset
     from foresee.searchers.run import Run
     from foresee.spaces.base import Space
     from foresee.spaces.candidate import Candidate, build
     from foresee.task import Task
+    from foresee.training.export import export, load_exported
+    from foresee.training.recipe import recipe
+    from foresee.training.trained import Trained
 
 __all__ = [
     "Batch",
@@ -89,18 +99,22 @@ __all__ = [
     "Score",
     "Space",
     "Task",
+    "Trained",
     "__version__",
     "benchmarks",
     "budgets",
     "build",
     "compare",
     "data",
+    "export",
+    "load_exported",
     "papers",
     "preset",
     "probes",
     "proxies",
     "proxy",
     "rank",
+    "recipe",
     "report",
     "runs",
     "score",
@@ -111,6 +125,8 @@ __all__ = [
     "spaces",
     "statistics",
     "testing",
+    "train",
+    "training",
 ]
 
 

@@ -8,7 +8,10 @@ from types import ModuleType
 from foresee.errors import MissingExtraError
 
 #: library to import -> the extra of foresee that installs it
-EXTRAS = {"PIL": "images", "botorch": "bayes", "gpytorch": "bayes", "pandas": "notebook"}
+EXTRAS = {
+    **{"PIL": "images", "botorch": "bayes", "gpytorch": "bayes", "pandas": "notebook"},
+    **{"onnx": "onnx", "onnxruntime": "onnx", "onnxscript": "onnx"},
+}
 
 
 def need(library: str) -> ModuleType:

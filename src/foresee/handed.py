@@ -12,7 +12,7 @@ from __future__ import annotations
 import copy
 import itertools
 import warnings
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from typing import Any
 
@@ -88,7 +88,7 @@ def read(given: Any, wants: Iterable[tuple[int, int]] = ((COUNT, SIZE),), seed: 
         first = _of_loader(given, max(count for count, _ in asked), seed)
         prefixes = {count: first[:count] for count, _ in asked}
         return Handed({(count, size): prefixes[count] for count, size in asked})
-    if _is_data_set(given):
+    if is_data_set(given):
         whole = _of_data_set(given, max(count * size for count, size in asked), seed)
         return Handed({(count, size): _cut(whole, count, size) for count, size in asked})
     return Handed(_plain(given))
@@ -191,14 +191,14 @@ def _of_loader(loader: DataLoader[Any], count: int, seed: int) -> list[Batch]:
     own = copy.copy(loader)
     own._iterator = None  # workers that are kept between epochs stay with the loader itself
     with _reading(f"the {type(loader).__name__}", own, seed):
-        found = [_one(part) for part in itertools.islice(iter(own), count)]
+        found = [one_batch(part) for part in itertools.islice(iter(own), count)]
     if not found:
         raise DataError("batch: the DataLoader is empty")
     return found
 
 
-def _is_data_set(given: Any) -> bool:
-    """A data set of torch, or something alike: samples by number, and how many there are."""
+def is_data_set(given: Any) -> bool:
+    """Whether it is a data set of torch, or something alike: samples by number, and how many there are."""
     if isinstance(given, Dataset):
         return True
     known = isinstance(given, Handed | Batch | Tensor | np.ndarray | Mapping | Sequence) or hasattr(given, "to_numpy")
@@ -215,16 +215,25 @@ def _of_data_set(data: Any, samples: int, seed: int) -> Batch:
             chosen = [data[number] for number in numbers]
         if not chosen:
             raise DataError(f"batch: the data set {type(data).__name__} is empty")
-        try:
-            return _one(default_collate(chosen))
-        except (TypeError, RuntimeError) as error:
-            raise DataError(
-                f"batch: samples of the data set cannot be put together ({said(error).splitlines()[0]}); let its transform "
-                "make tensors of one shape, or hand over a DataLoader with a collate_fn"
-            ) from error
+        return together(chosen)
 
 
-def _one(part: Any) -> Batch:
+def together(samples: list[Any], collate: Callable[[list[Any]], Any] = default_collate) -> Batch:
+    """Samples of a data set as one batch; `collate` is that of a loader.
+
+    >>> together([(torch.zeros(3), 1), (torch.ones(3), 0)]).labels
+    tensor([1, 0])
+    """
+    try:
+        return one_batch(collate(samples))
+    except (TypeError, RuntimeError) as error:
+        raise DataError(
+            f"batch: samples of the data set cannot be put together ({said(error).splitlines()[0]}); let its transform "
+            "make tensors of one shape, or hand over a DataLoader with a collate_fn"
+        ) from error
+
+
+def one_batch(part: Any) -> Batch:
     """What a loader gives is one batch, a pair in a list too."""
     if isinstance(part, list | tuple) and len(part) == 1:
         part = part[0]

@@ -37,6 +37,28 @@ def parse_duration(text: str) -> float:
     return value
 
 
+def parse_share(given: str | float) -> float:
+    """`10%`, `0.5 %`, or a number from 0 to 1, to a share.
+
+    >>> parse_share("10%"), parse_share("100 %"), parse_share(0.25), parse_share("0")
+    (0.1, 1.0, 0.25, 0.0)
+    """
+    match = re.fullmatch(r"\s*([0-9]+\.?[0-9]*(?:[eE][+-]?[0-9]+)?|\.[0-9]+)\s*(%?)\s*", str(given))
+    share = float(match[1]) / (100 if match[2] else 1) if match and not isinstance(given, bool) else math.nan
+    if not 0 <= share <= 1:
+        raise InputError(f"share {shown(given)}: expected one from 0% to 100%, such as 10%")
+    return share
+
+
+def format_share(share: float) -> str:
+    """A share for people and for settings.
+
+    >>> format_share(0.1), format_share(parse_share("0.25%")), format_share(1.0)
+    ('10%', '0.25%', '100%')
+    """
+    return f"{100 * share:.10g}%"
+
+
 def parse_bytes(given: str | float) -> float:
     """`8GiB`, `512MB`, `1.5 TiB` or a number of bytes.
 

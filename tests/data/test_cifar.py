@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 
 import foresee.data as fd
-from foresee.data import cifar
+from foresee.data import cifar, pickled
 from foresee.errors import DataError
 from foresee.task import Task
 from foresee.testing import DataSuite
@@ -330,11 +330,11 @@ def test_a_pickle_cannot_change_the_stand_ins(tmp_path: Path) -> None:
         b"cnumpy.core.multiarray\n_reconstruct\n",
         b"c_codecs\nencode\n",
     ):
-        before = {thing: dict(vars(thing)) for thing in (cifar._Array, cifar._DType, cifar._latin1)}
+        before = {thing: dict(vars(thing)) for thing in (pickled._Array, pickled._DType, pickled._latin1)}
         (tmp_path / "train").write_bytes(b"\x80\x02" + name + b"N}U\x06unpackNs\x86b.")
         with pytest.raises(DataError, match="cannot be read"):
             fd.load(tmp_path / "train")
-        assert before == {thing: dict(vars(thing)) for thing in (cifar._Array, cifar._DType, cifar._latin1)}
+        assert before == {thing: dict(vars(thing)) for thing in (pickled._Array, pickled._DType, pickled._latin1)}
 
 
 def test_a_memo_bomb_is_refused_before_memory_is_spent(tmp_path: Path) -> None:

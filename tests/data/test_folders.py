@@ -3,6 +3,7 @@ from __future__ import annotations
 import struct
 import zlib
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -107,9 +108,9 @@ def test_only_the_needed_images_are_read(pictures: Path, monkeypatch: pytest.Mon
     read: list[Path] = []
     decode = folders._decode
 
-    def count(path: Path, shape: tuple[int, ...]) -> Tensor:
+    def count(path: Path, **how: Any) -> Tensor:
         read.append(path)
-        return decode(path, shape)
+        return decode(path, **how)
 
     monkeypatch.setattr(folders, "_decode", count)
     data = fd.load(pictures, normalise=False)
@@ -141,6 +142,32 @@ def test_splits(pictures: Path, tmp_path: Path) -> None:
     paint(root / "Val" / "yak" / "3.png", (9, 9, 9))
     with pytest.raises(DataError, match="yak: a class that the training split does not have"):
         fd.load(root, split="val")
+
+
+def test_the_centre_is_what_imagenet_evaluates(tmp_path: Path) -> None:
+    """The shorter side to 256/224 of the size and the centre cut out, in two steps of Pillow's."""
+    levels = np.random.default_rng(0).integers(0, 256, (9, 14, 3), dtype=np.uint8).repeat(32, 0).repeat(32, 1)
+    (tmp_path / "a").mkdir()
+    Image.fromarray(levels).save(tmp_path / "a" / "x.png")
+    inputs, _ = tensors(fd.load(tmp_path, resize=56, fit="centre"))
+    shrunk = Image.fromarray(levels).resize((round(64 * 14 / 9), 64), Image.Resampling.BILINEAR)
+    left, top = (shrunk.width - 56) // 2, 4
+    expected = np.asarray(shrunk, np.float32)[top : top + 56, left : left + 56] / 255
+    # The two differ by half a pixel at most, where colours meet.
+    assert (inputs[0].permute(1, 2, 0).numpy() - expected).__abs__().mean() < 0.03
+    stretched, _ = tensors(fd.load(tmp_path, resize=56))
+    assert (stretched - inputs).abs().mean() > 0.1
+    assert fd.load(tmp_path, fit="centre").fingerprint != fd.load(tmp_path).fingerprint
+    with pytest.raises(InputError, match="unknown fit 'center': did you mean centre"):
+        fd.load(tmp_path, fit="center")  # type: ignore[arg-type]
+
+
+def test_threads_change_nothing(pictures: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    together = tensors(fd.load(pictures))
+    monkeypatch.setattr(folders, "THREADS", 1)
+    alone = tensors(fd.load(pictures))
+    assert torch.equal(together[0], alone[0])
+    assert together[1] == alone[1]
 
 
 def test_empty_folders_are_named(tmp_path: Path) -> None:

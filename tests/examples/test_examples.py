@@ -22,6 +22,13 @@ PROMISES = {
         *(rf"{name} +Spearman {NUMBER} \[{NUMBER}, {NUMBER}\]$" for name in ("foresee", "naswot", "params")),
         *[rf"mlp\(.*\) +{NUMBER} in {NUMBER} to {NUMBER}, never trained$"] * 5,
     ],
+    "from_images_to_a_model": [
+        r"best \|.*\|, \d+ % of the test images right$",
+        r"safetensors: model\.safetensors, largest difference 0\.0e\+00$",
+        r"torch_export: model\.pt2, largest difference \d\.\de[+-]\d+$",
+        r"the program says digit_\d$",
+        r"the network says digit_\d$",
+    ],
     "own_resnet_on_a_folder": [
         "<images: 120 samples of 3x24x24, 10 outputs",
         "best .*stages",
@@ -39,6 +46,11 @@ PROMISES = {
         rf"best of 30: \|.*\|, dextr {NUMBER}, [\d,]+ params$",
         r"logits \(2, 10\)$",
         r"report report\.html$",
+    ],
+    "warmup": [
+        rf"after 0%: best \|.*\|, sigeo {NUMBER}$",
+        rf"after 10%: best \|.*\|, sigeo {NUMBER}$",
+        rf"inherited: {NUMBER} % right, loss {NUMBER}, of 1,797$",
     ],
 }
 

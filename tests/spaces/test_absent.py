@@ -9,7 +9,7 @@ import torch
 from torch import nn
 
 from foresee.seeds import generator
-from foresee.spaces.absent import absent, weighed
+from foresee.spaces.absent import absent
 
 OPTIONS = {
     "convolution": lambda: nn.Sequential(nn.SiLU(), nn.Conv2d(2, 2, 3, padding=1), nn.BatchNorm2d(2)),
@@ -50,14 +50,6 @@ def derivatives(value, by):
     second = [torch.autograd.grad(one, by, retain_graph=True, allow_unused=True) for one in lengths]
     flat = itertools.chain.from_iterable(second)
     return [*(one.detach() for one in first), *(torch.zeros(()) if one is None else one for one in flat)]
-
-
-def test_values_and_weights_that_are_not_zero():
-    x = torch.tensor([3.0])
-    assert weighed(torch.tensor(2.0), torch.square, x).item() == 18
-    assert weighed(torch.tensor(0.0), torch.square, x).item() == 0
-    weight = torch.tensor(2.0, requires_grad=True)
-    assert torch.autograd.grad(weighed(weight, torch.square, x), weight)[0] == 9
 
 
 def test_a_third_derivative_is_refused():

@@ -12,7 +12,7 @@ from foresee.seeds import generator, stream
 from foresee.spaces.darts import DARTSNASI
 from foresee.spaces.nasbench1shot1 import NASBench1Shot1S2
 from foresee.spaces.nasbench201 import NASBench201
-from foresee.spaces.one_shot import check_vectors, live, share, share_corners, straight_through, tensors
+from foresee.spaces.one_shot import check_vectors, share, share_corners, straight_through, tensors
 from foresee.task import Task
 
 
@@ -190,15 +190,6 @@ def test_several_options_of_a_choice():
     for number in range(20):
         drawn = straight_through(logits, generator=generator(number), counts={"three": 3})
         assert [sorted(vector.tolist()) for vector in drawn.values()] == [[0, 0, 0, 1], [0, 0, 1, 1, 1]]
-
-
-def test_idle_options():
-    weights = torch.tensor([0.0, 2.0], requires_grad=True)
-    assert [one is None for one in live(weights)] == [False, False]
-    assert [one is None for one in live(weights, "chosen")] == [True, False]
-    assert [one is None for one in live(weights.detach())] == [True, False]
-    with torch.no_grad():
-        assert [one is None for one in live(weights)] == [True, False]
 
 
 def test_unknown_gradients_are_refused():

@@ -11,7 +11,7 @@ from torch import nn
 from torch.nn import functional as F
 
 from foresee.batch import Batch
-from foresee.errors import DataError, RunError, TrainingError
+from foresee.errors import DataError, InputError, RunError, TrainingError
 from foresee.spaces import get
 from foresee.task import Task
 from foresee.training.checkpoints import read, write
@@ -152,3 +152,59 @@ def test_channels_last_and_few_digits_learn_too() -> None:
 def test_a_checkpoint_of_another_network() -> None:
     with pytest.raises(RunError, match=r"another network: 1 of its tensors do not fit, the first is weight"):
         load_weights(nn.Linear(2, 2), {"weight": torch.ones(3, 2), "bias": torch.ones(2)})
+
+
+def test_few_digits_with_a_scaler_go_on(tmp_path) -> None:  # type: ignore[no-untyped-def]
+    recipe = Recipe(lr=0.05, precision="float16")
+    given = batches(6)
+    whole = Training(small(), recipe, steps=6, per_epoch=6)
+    losses = [float(whole.step(batch).loss) for batch in given]
+    first = Training(small(), recipe, steps=6, per_epoch=6)
+    for batch in given[:3]:
+        first.step(batch)
+    write(tmp_path, "last", first.tensors(), first.facts())
+    second = Training(small(), recipe, steps=6, per_epoch=6)
+    second.restore(*read(tmp_path, "last"))
+    assert second.facts()["scaler"] == first.facts()["scaler"]
+    assert [float(second.step(batch).loss) for batch in given[3:]] == losses[3:]
+
+
+def test_compiled_when_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = []
+
+    def compiled(forward):  # type: ignore[no-untyped-def]
+        asked.append(forward)
+        return lambda *given: 1.0 * forward(*given)
+
+    monkeypatch.setattr(torch, "compile", compiled)
+    network = small()
+    plain = Training(small(), Recipe(), steps=1, per_epoch=1).step(batches(1)[0])
+    assert asked == []
+    found = Training(network, Recipe(compile=True), steps=1, per_epoch=1).step(batches(1)[0])
+    assert asked == [network]
+    assert found.loss == plain.loss
+
+
+def test_mixed_samples_count_for_their_larger_share() -> None:
+    images = torch.stack([torch.full((1, 4, 4), float(place)) for place in (0, 10)] * 4)
+    labels = torch.tensor([0, 1] * 4)
+    network = nn.Sequential(nn.Flatten(), nn.Linear(16, 2))
+    with torch.no_grad():  # above 5 it is class 1, as whoever has the larger share says
+        network[1].weight.copy_(torch.stack([torch.zeros(16), torch.ones(16)]))
+        network[1].bias.copy_(torch.tensor([80.0, 0.0]))
+    training = Training(network, Recipe(mixup=1.0, lr=1e-9), steps=9, per_epoch=9, task=Task((1, 4, 4), 2))
+    assert float(training.step(Batch(images, labels)).correct) == 8
+
+
+def test_mixing_takes_the_networks_outputs() -> None:
+    torch.manual_seed(0)
+    wide = nn.Sequential(nn.Flatten(), nn.BatchNorm1d(16), nn.Linear(16, 9))
+    batch = Batch(torch.randn(8, 1, 4, 4), torch.tensor([0, 1] * 4))
+    training = Training(wide, Recipe(mixup=0.5), steps=2, per_epoch=2)
+    assert torch.isfinite(training.step(batch).loss)
+    assert wide[1].num_batches_tracked == 1, "asking for the outputs leaves no trace"
+    narrow = nn.Sequential(nn.Flatten(), nn.Linear(16, 2))
+    with pytest.raises(InputError, match="the network has 2 outputs, but the data has 5 classes"):
+        Training(narrow, Recipe(mixup=0.5), steps=2, per_epoch=2).step(Batch(batch.inputs, torch.arange(8) % 5))
+    with pytest.raises(InputError, match="does not run on a batch"):
+        Training(nn.Linear(7, 2), Recipe(mixup=0.5), steps=2, per_epoch=2).step(batch)

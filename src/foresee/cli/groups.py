@@ -76,6 +76,9 @@ class ScoringOptions(LookOptions):
         "input_": "the data's own",
         "outputs": "the data's classes",
         "tokens": "numbers",
+        "warmup": "nothing is trained",
+        "warmup_by": "supernet where the space has one",
+        "warmup_recipe": "one pass of the recipe warmup",
     }
 
     proxy: Annotated[
@@ -88,11 +91,20 @@ class ScoringOptions(LookOptions):
         int | None,
         typer.Option(help="inputs are token ids below this: --input 128 --tokens 30522 --data synthetic"),
     ] = None
+    warmup: Annotated[
+        str | None, typer.Option(help="train a little before looking: a share of the training samples, such as 10%")
+    ] = None
+    warmup_by: Annotated[
+        str | None, typer.Option(help="what is warmed up: one supernet for all, or each network by itself")
+    ] = None
+    warmup_recipe: Annotated[str | None, typer.Option(help="the recipe (or its file) of the warm-up")] = None
 
     def said(self) -> dict[str, Any]:
         """What was said, by the names of the settings."""
         inputs = list(parse_shape(self.input_)) if self.input_ else None
-        plain = {"proxies": self.proxy, "inputs": inputs, "outputs": self.outputs, "tokens": self.tokens}
+        plain: dict[str, Any] = {"proxies": self.proxy, "inputs": inputs}
+        plain |= {"outputs": self.outputs, "tokens": self.tokens}
+        plain |= {"warmup": self.warmup, "warmup_by": self.warmup_by, "warmup_recipe": self.warmup_recipe}
         return {**super().said(), **{key: value for key, value in plain.items() if value is not None}}
 
     def sorted(self, space: str, *, searcher: str = "", proxies: list[str]) -> SortedSettings:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from foresee.cli.groups import ScoringOptions
@@ -11,6 +12,9 @@ from foresee.errors import InputError, said
 
 if TYPE_CHECKING:
     from torch import nn
+
+    from foresee.scoring.scorer import Scorer
+    from foresee.scoring.settings import ScoringSettings
 
 
 def factory_of(reference: str) -> Any:
@@ -44,6 +48,26 @@ def threads_of(scoring: ScoringOptions) -> AbstractContextManager[Any]:
     from foresee.devices import threads
 
     return threads(scoring.threads) if scoring.threads else nullcontext()
+
+
+def alone(settings: ScoringSettings) -> ScoringSettings:
+    """The settings for networks that no space has: a warm-up trains each by itself."""
+    if settings.warmup_by == "supernet":
+        raise InputError(
+            "--warmup-by supernet: is for the architectures of a space; networks are warmed up each by itself"
+        )
+    return replace(settings, warmup_by="network") if settings.warms else settings
+
+
+def prepared(scorer: Scorer) -> dict[str, str]:
+    """Let a scorer do what comes before all scores, with a bar; what it did in words, where it did something."""
+    if not scorer.settings.warms:
+        return {}
+    from foresee.cli.progress import Watch
+    from foresee.supernets.words import in_words
+
+    with Watch("warm-up", show=True) as watch:
+        return {"warm-up": in_words(scorer.prepare(observers=[watch.observe]))}
 
 
 def _asks(made: Any) -> bool:

@@ -80,3 +80,19 @@ class Watch:
         if last or now - self._printed >= BETWEEN:
             self._printed = now
             err.print(text, highlight=False)
+
+
+class Epochs(Watch):
+    """Draws a training: a bar over all its steps, with loss, accuracy, rate and the time that is left."""
+
+    def observe(self, event: Event) -> None:
+        """Take one event in."""
+        if event.kind == "step":
+            self._step(event)
+        elif event.kind == "resumed":
+            err.print(f"resuming: {event.done:,} of {event.total:,} steps are done already", highlight=False)
+        elif event.kind == "epoch" and self._lines:
+            said = event.details
+            judged = "" if said["val_loss"] is None else f", validation loss {said['val_loss']:.3f}"
+            judged += "" if said["val_accuracy"] is None else f" and {100 * said['val_accuracy']:.2f} % right"
+            self._line(f"epoch {said['number']}: loss {said['loss']:.3f}{judged}", last=event.done == event.total)

@@ -1,5 +1,5 @@
 """What a network looks at and learns from: synthetic batches, the embedded digits, arrays, click logs, image folders,
-CIFAR files, batches handed over.
+files of CIFAR, ImageNet16 and Tiny-ImageNet, batches, data sets and loaders handed over.
 
 A file in this room that registers a data set in `sets` or a kind of file in `formats` is found by itself.
 """
@@ -8,24 +8,30 @@ from __future__ import annotations
 
 from foresee.data.arrays import Arrays
 from foresee.data.base import Data, Part
+from foresee.data.datasets import GivenDataset
 from foresee.data.digits import Digits
 from foresee.data.features import Features
 from foresee.data.folders import Images
 from foresee.data.given import GivenBatches
 from foresee.data.loading import Format, Wanted, formats, load, sets
 from foresee.data.normalising import Statistics
+from foresee.data.streams import GivenStream
 from foresee.data.synthetic import Synthetic
+from foresee.data.taking import as_data
 
 __all__ = [
     "Data",
     "Part",
     "load",
+    "as_data",
     "Synthetic",
     "Digits",
     "Arrays",
     "Features",
     "Images",
     "GivenBatches",
+    "GivenDataset",
+    "GivenStream",
     "Statistics",
     "Wanted",
     "Format",

@@ -50,6 +50,10 @@ class Data(ABC):
     statistics_samples = 10_000
     #: no sample comes twice and there is no last one (synthetic data)
     endless = False
+    #: samples can be read and split by their numbers; not those of a stream
+    numbered = True
+    #: samples of a batch that whoever made the data wants an epoch in (a loader's own); None: as it is asked for
+    batch_size: int | None = None
     #: of several inputs, the number of the one that is normalised (dense features); None: none of them
     normalised_part: int | None = None
     #: the splits that the data came with, to be had by `load(..., split=...)`
@@ -146,17 +150,20 @@ class Data(ABC):
         position instead, the parts one after the other (time). All parts are normalised by the training part (the one
         called train, or else the first), or by what this data set is normalised by, where that is fixed already.
         """
+        rows = self.split_rows(parts, seed=seed, ordered=ordered)
+        training = next((name for name in rows if SPLITS.get(name) == "train"), next(iter(rows)))
+        first = Part(self, training, rows[training], self.like)
+        like = self.like or first
+        return {name: first if name == training else Part(self, name, rows[name], like) for name in rows}
+
+    def split_rows(self, parts: Mapping[str, float], *, seed: int = 0, ordered: bool = False) -> dict[str, Tensor]:
+        """The numbers of the samples of each part, in order, so that a file is read from front to back."""
         if self.endless:
             raise InputError(f"split: {self.name} data has no end; ask for batches of another seed")
         sizes = shared_out(len(self), parts)
         order = torch.arange(len(self)) if ordered else torch.randperm(len(self), generator=generator(seed, "split"))
         ends = accumulate(sizes.values())
-        # Sorted, so that a file is read from front to back.
-        rows = {name: order[end - sizes[name] : end].sort().values for name, end in zip(sizes, ends, strict=True)}
-        training = next((name for name in sizes if SPLITS.get(name) == "train"), next(iter(sizes)))
-        first = Part(self, training, rows[training], self.like)
-        like = self.like or first
-        return {name: first if name == training else Part(self, name, rows[name], like) for name in sizes}
+        return {name: order[end - sizes[name] : end].sort().values for name, end in zip(sizes, ends, strict=True)}
 
     # -- normalising --------------------------------------------------------------------------------------------------
     @cached_property

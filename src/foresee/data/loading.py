@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeVar
+from typing import Literal, TypeVar, get_args
 
 from foresee.data.base import SPLITS, Data
 from foresee.data.normalising import Statistics
@@ -20,6 +20,8 @@ from foresee.registry import Registry
 from foresee.task import Task
 
 D = TypeVar("D", bound=Data)
+#: how image files of other sizes come to the one wanted (see `folders.Images`)
+Fit = Literal["stretch", "centre"]
 
 
 @dataclass(frozen=True)
@@ -36,8 +38,11 @@ class Wanted:
     normalise: bool | Statistics = True
     inputs: tuple[int, ...] | None = None
     outputs: int | None = None
+    fit: Fit = "stretch"
 
     def __post_init__(self) -> None:
+        if self.fit not in get_args(Fit):
+            raise UnknownNameError("fit", str(self.fit), get_args(Fit))
         usual = Task()  # a task checks its parts; what is not asked for is checked as it usually is
         stated = Task(
             usual.inputs if self.inputs is None else self.inputs,
@@ -67,6 +72,7 @@ class Wanted:
         normalise: bool | Statistics,
         inputs: tuple[int, ...] | None = None,
         outputs: int | None = None,
+        fit: Fit = "stretch",
     ) -> Wanted:
         """From the forms a user may write: `resize=32` is `(32, 32)`, `split="valid"` is "val"."""
         if isinstance(resize, int):
@@ -75,7 +81,7 @@ class Wanted:
             raise InputError(f"resize {resize}: expected a size such as 32, or a height and a width such as (32, 48)")
         if split is not None and split not in SPLITS:
             raise UnknownNameError("split", split, SPLITS)
-        return cls(task, resize, None if split is None else SPLITS[split], normalise, inputs, outputs)
+        return cls(task, resize, None if split is None else SPLITS[split], normalise, inputs, outputs, fit)
 
     def shape(self, own: tuple[int, ...]) -> tuple[int, ...]:
         """The shape to hand out, for data that comes as `own`."""
@@ -127,18 +133,19 @@ def load(
     resize: int | tuple[int, int] | None = None,
     split: str | None = None,
     normalise: bool | Statistics = True,
+    fit: Fit = "stretch",
 ) -> Data:
     """The data set of this name ("synthetic", "digits"), or at this path.
 
     A name wins over a path: write `./digits` for a folder called digits. With a `task`, images are fitted to its input
     shape (bilinear; one channel is repeated) and its outputs must hold every label. `inputs` and `outputs` ask for one
-    part of a task and leave the rest to the data; `resize` states only a size. Without a `split`, the training split is
-    taken where there are several.
+    part of a task and leave the rest to the data; `resize` states only a size, and `fit` how image files of other sizes
+    come to it: stretched, or the centre cut out. Without a `split`, the training split is taken where there are several.
 
     >>> load("synthetic").batch(4).inputs.shape
     torch.Size([4, 3, 32, 32])
     """
-    wanted = Wanted.of(task, resize, split, normalise, inputs, outputs)
+    wanted = Wanted.of(task, resize, split, normalise, inputs, outputs, fit)
     if task is not None and task.tokens is not None and reference != "synthetic":
         raise InputError(f"tokens {task.tokens}: only synthetic data has token ids (data = synthetic), not {reference}")
     if isinstance(reference, str) and reference in sets:

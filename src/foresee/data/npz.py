@@ -56,7 +56,7 @@ def read_npz(path: Path, wanted: Wanted) -> Data:
                 "x/y, inputs/labels or images/labels, alone or with a split as in x_train, test_images"
             )
 
-        array = _Reader(archive, path)
+        array = NpzReader(archive, path)
 
         def make(part: str, like: Data | None) -> Data:
             keys = found[part]
@@ -117,7 +117,7 @@ def _vocabularies(path: Path, names: list[str], found: dict[str, Keys], array: C
     return list(counted(*several))
 
 
-class _Reader:
+class NpzReader:
     """The arrays of an archive by their keys, each read once."""
 
     def __init__(self, archive: zipfile.ZipFile, path: Path) -> None:
@@ -126,6 +126,7 @@ class _Reader:
         self._total = 0
 
     def __call__(self, key: str) -> Array:
+        """The array under this key."""
         if key not in self._read:
             self._read[key] = self._array(key)
         return self._read[key]

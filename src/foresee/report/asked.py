@@ -9,6 +9,7 @@ from typing import Any
 
 from foresee.quantities import format_cost
 from foresee.runs.record import Objective, Record
+from foresee.supernets.words import in_words
 
 #: sides of a limit; above and below leave the bound itself out
 SIGNS = {"min": "≥", "above": ">", "max": "≤", "below": "<"}
@@ -93,6 +94,7 @@ def asked(record: Record, limits: Mapping[str, Mapping[str, float]]) -> tuple[tu
         "Finalists": _finalists(settings),
         "Seed": _text(settings.get("seed")),
         "Data": _text(settings.get("data")),
+        "Warm-up": _warm(record),
         "Task": f"{' × '.join(map(str, inputs))} → {outputs or '?'} outputs" if inputs else "",
     }
     return tuple((label, text) for label, text in lines.items() if text)
@@ -103,6 +105,17 @@ def _begun_with(record: Record) -> str:
     before = (event.details.get("evaluations") for event in record.events if event.kind == "resumed")
     first = next((one for one in before if isinstance(one, list) and one), None)
     return "" if first is None else f" (extended, {_text(first[0])} at first)"
+
+
+def _warm(record: Record) -> str:
+    """What was trained before looking; nothing where nothing was. A run that is not that far yet says what is to be."""
+    said = next((event.details for event in record.events if event.kind == "warmup"), None)
+    if said is None:
+        return _text(record.settings.get("warmup"))
+    try:
+        return in_words(said)
+    except (KeyError, TypeError, ValueError):  # of another shape: what was asked is known
+        return _text(record.settings.get("warmup"))
 
 
 def _finalists(settings: Mapping[str, Any]) -> str:

@@ -1,4 +1,4 @@
-"""Which kind of result lies at a path, and the page that tells it: a run, a bench, a calibration or a comparison."""
+"""Which kind of result lies at a path, and its page: a run, a bench, a calibration, a comparison or a training."""
 
 from __future__ import annotations
 
@@ -7,17 +7,19 @@ from pathlib import Path
 from foresee.errors import RunError
 from foresee.runs.folder import RunFolder, is_there
 
+_CHECKPOINTS = tuple(f"{name}.{kind}" for name in ("best", "last") for kind in ("safetensors", "json"))
 #: kind of result -> the file that it is known by, and the other files that are its own
 FILES = {
     "run": (RunFolder.STORE, RunFolder.SETTINGS, RunFolder.BEST, RunFolder.FRONT),
     "bench": ("bench.json", "correlations.csv", "scores.csv", "scores.sqlite", RunFolder.SETTINGS),
     "calibration": ("calibration.json", "predictions.csv", "scores.sqlite"),
     "comparison": ("compare.json", "picks.csv", "curves.csv", "scores.sqlite", RunFolder.SETTINGS),
+    "training": ("training.json", "architecture.json", *_CHECKPOINTS),
 }
 
 
 def kind_at(path: Path) -> str:
-    """Run, bench, calibration or comparison, by the file that is there: the path is its folder, or the file itself."""
+    """Run, bench, calibration, comparison or training, by the file that is there: the path is its folder, or the file."""
     if not is_there(path):
         raise RunError(
             f"{path}: there is no run here, and no bench, calibration or comparison ({RunFolder.STORE} is missing)"
@@ -55,6 +57,10 @@ def page_of(path: Path, space: str | None = None) -> str:
 
         record = read(path)
         return render(record, folder, None if space is None else Run(record, folder, space).made_space)
+    if kind == "training":
+        from foresee.report import training
+
+        return training.render(training.opened(folder))
     from foresee.benchmarks.contest.opening import open_contest
     from foresee.benchmarks.opening import open_bench, open_calibration
     from foresee.report import bench, calibrate, contest

@@ -16,6 +16,7 @@ from foresee.quantities import format_cost
 from foresee.report.commands import commands
 from foresee.report.figures import COUNT_NAMES, Chart, progress_chart, to_svg, tradeoff_chart
 from foresee.report.finals import finals_page, why_none
+from foresee.report.foremost import trained_rows
 from foresee.report.front import filled_chart, picks
 from foresee.report.graphs import Cells, draw, load_cells
 from foresee.report.info import Entry, Info, Tradeoff, summarise
@@ -85,6 +86,7 @@ def render(record: Record, folder: str | Path | None = None, space: Space[Any] |
         best_many=min(len(info.entries), TABLE),
         meters=_meters(info),
         finals=finals_page(info),
+        trained=trained_rows(folder),
         no_finals=why_none(record),
         why=why(record, info),
         chosen=chosen(record, info),

@@ -77,7 +77,7 @@ class Line:
 
     def __call__(self, event: Event) -> None:
         """Take one event in; at most so often, and at the end."""
-        if event.kind == "step":
+        if {"name", "step", "steps"} <= event.details.keys():
             name, done, total = (event.details[key] for key in ("name", "step", "steps"))
             text = f"{name}: {done}/{total}"
         else:

@@ -38,6 +38,7 @@ class Keys:
             "foresee": installed("foresee"),
             "space": [_reference(space), space.settings(), code(type(space).__module__), own and function_code(own)],
             "task": self._scorer.task.to_json(),
+            **self._scorer.beyond,
         }
 
     def _identify(self, proxy: Proxy) -> str:

@@ -6,6 +6,7 @@ looks as in a search. What comes of it does not depend on the other proxies, the
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack
@@ -17,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from foresee.data import Data
+from foresee.data.base import digest
 from foresee.errors import ForeseeError, InputError
 from foresee.proxies.base import Direction, Score, names_of
 from foresee.runs import engines
@@ -24,7 +26,7 @@ from foresee.runs.events import Announcer, Event, Observer
 from foresee.scoring.cache import Cache
 from foresee.scoring.desk import Desk
 from foresee.scoring.keys import Keys
-from foresee.scoring.scorer import Scored, Scorer
+from foresee.scoring.scorer import Scored, Scorer, scorer_of
 from foresee.scoring.settings import ScoringSettings
 from foresee.spaces.base import Space
 from foresee.task import Task
@@ -82,6 +84,7 @@ def scored(
     workers: int | None = None,
     cache: Cache | str | Path | None = None,
     observers: Iterable[Observer] = (),
+    warm: str | Path | None = None,
     **settings: Any,
 ) -> dict[str, ScoreMatrix]:
     """The scores of every architecture by every proxy under every seed.
@@ -100,6 +103,7 @@ def scored(
         cache: scores already computed, and where new ones are kept: a `Cache`, or the path of one.
         observers: called with an `Event` for each architecture and seed: "started" (or "resumed", where some were known),
             "scored", "failed", "finished".
+        warm: folder for what a warm-up trains, where it is gone on with too.
         **settings: any other field of `ScoringSettings`: batch_size, threads, device, proxy_settings, ...
 
     >>> cell = "|nor_conv_3x3~0|+|none~0|skip_connect~1|+|none~0|none~1|nor_conv_1x1~2|"
@@ -116,11 +120,11 @@ def scored(
         raise InputError("no seed was given: at least one is needed")
     given = data if isinstance(data, Data) else None
     alike = replace(asked, repeats=1, seed=chosen[0])
-    scorer = Scorer(space, alike, space_settings=space_settings, data=given, formulas=True)
+    scorer = scorer_of(space, alike, space_settings=space_settings, data=given, formulas=True)
     scorer.check()
     with ExitStack() as stack:
         kept = cache if isinstance(cache, Cache) else stack.enter_context(Cache(cache))
-        session = _Session(scorer, list(texts), chosen, kept, Announcer(observers))
+        session = _Session(scorer, list(texts), chosen, kept, Announcer(observers), warm)
         session.go(stack.enter_context(engines.make(engine, scorer, workers)))
         return session.matrices()
 
@@ -151,8 +155,17 @@ def parsed(space: Space[A], texts: Iterable[str], where: str = "") -> list[A]:
 class _Session:
     """All scores of one call: those in the cache at once, the rest as they are made."""
 
-    def __init__(self, scorer: Scorer, texts: list[str], seeds: list[int], cache: Cache, announce: Announcer) -> None:
+    def __init__(
+        self,
+        scorer: Scorer,
+        texts: list[str],
+        seeds: list[int],
+        cache: Cache,
+        announce: Announcer,
+        warm: str | Path | None = None,
+    ) -> None:
         self.scorer, self.texts, self.seeds, self.cache, self.announce = scorer, texts, seeds, cache, announce
+        self.warm = warm
         self.key = Keys(scorer)
         self.names = list(scorer.proxies)
         self.distinct = list(dict.fromkeys(texts))
@@ -175,6 +188,8 @@ class _Session:
                 names = tuple(name for name in self.names if (text, seed, name) not in self.found)
                 if names:
                     missing.append((text, seed, names))
+        if missing:
+            self.scorer.prepare(self._warm_place(), resume=True, observers=[self.announce])
         total = len(self.seeds) * len(self.distinct)
         done = total - len(missing)
         self.announce(Event("resumed" if done else "started", done, total, details={"kept": done}))
@@ -193,6 +208,12 @@ class _Session:
             details = {"architecture": text, "seed": seed, "reason": reason}
             self.announce(Event("failed" if bad else "scored", done, total, answer.ticket, details))
         self.announce(Event("finished", done, total))
+
+    def _warm_place(self) -> Path | None:
+        """A folder for each warm-up: the same command goes on there, another one does not find it in its way."""
+        if self.warm is None:
+            return None
+        return Path(self.warm) / digest(json.dumps(self.scorer.beyond, sort_keys=True, default=repr))
 
     def _scores(self, scored: Scored, names: Sequence[str], seed: int) -> Sequence[Score]:
         """The scores; where the text is no architecture or the worker died, the reason by every proxy."""

@@ -12,6 +12,7 @@ import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 from torch import nn
@@ -20,9 +21,11 @@ from foresee import data as data_room
 from foresee.batch import Batch
 from foresee.data import Data
 from foresee.devices import threads, usable
-from foresee.errors import DataError, ForeseeError, said
+from foresee.errors import DataError, ForeseeError, InputError, said
+from foresee.lazy import find
 from foresee.proxies import base as proxies_base
 from foresee.proxies.base import Proxy, Score
+from foresee.runs.events import Observer
 from foresee.scoring.one import scores
 from foresee.scoring.settings import ScoringSettings
 from foresee.seeds import derive
@@ -100,6 +103,8 @@ class Scorer:
     def check(self) -> None:
         """Names, settings, device, space and data, before anything is begun."""
         usable(self.settings.device)
+        if self.settings.warms and type(self).network is Scorer.network:
+            raise InputError("a plain Scorer trains nothing: make the one of these settings with `scorer_of`")
         for proxy in self.proxies.values():
             self.batches(proxy, self.settings.seed)
         self.space  # noqa: B018 - a name that does not exist is said now
@@ -165,6 +170,26 @@ class Scorer:
             self._others[key] = made
         return self._others[key]
 
+    # -- networks -----------------------------------------------------------------------------------------------------
+    def prepare(
+        self, folder: str | Path | None = None, *, resume: bool = False, observers: Iterable[Observer] = ()
+    ) -> Mapping[str, Any]:
+        """Do what has to be done once before any score, and say what it was: nothing here, a warm-up in `WarmScorer`."""
+        return {}
+
+    @property
+    def beyond(self) -> Mapping[str, Any]:
+        """What scores depend on beyond the settings of a score without training; nothing here. Part of a cache's keys."""
+        return {}
+
+    def network(self, text: str, seed: int | None = None) -> nn.Module:
+        """The network of an architecture as it is looked at: with weights drawn from the seed."""
+        return self.candidate(text, seed).build()
+
+    def warmed(self, network: nn.Module, seed: int | None = None) -> nn.Module:
+        """A network of anybody's as it is looked at: as it is."""
+        return network
+
     def candidate(self, text: str, seed: int | None = None, **details: Any) -> Candidate:
         """The candidate with this text, able to build its network with the weights it is scored with."""
         weights = derive(self.settings.seed if seed is None else seed, "weights")
@@ -221,7 +246,7 @@ class Scorer:
                 found = self._counted(text, counted, seed)
                 rest = [name for name in names if name not in found]
                 if rest:
-                    network = self.candidate(text, seed).build()
+                    network = self.network(text, seed)
                     found |= dict(zip(rest, self.of_network(network, rest, seed), strict=True))
         except (
             Exception,
@@ -243,3 +268,22 @@ class Scorer:
         blank = Score("", None, seed=seed, repeats=self.settings.repeats)
         blank = replace(blank, spread=None if blank.repeats == 1 else 0.0, seconds=time.perf_counter() - start)
         return {name: replace(blank, proxy=name, value=float(getattr(counts, name))) for name in names}
+
+
+def scorer_of(
+    space: str | Space[Any],
+    settings: ScoringSettings,
+    *,
+    space_settings: Mapping[str, Any] | None = None,
+    data: Data | None = None,
+    formulas: bool = False,
+) -> Scorer:
+    """The scorer that the settings ask for: one that trains a little first lives further up the house, and is found by name.
+
+    >>> type(scorer_of("nasbench201", ScoringSettings())).__name__
+    'Scorer'
+    >>> type(scorer_of("nasbench201", ScoringSettings(warmup="10%"))).__name__
+    'WarmScorer'
+    """
+    kind: type[Scorer] = find("foresee.supernets.warm", "WarmScorer") if settings.warms else Scorer
+    return kind(space, settings, space_settings=space_settings, data=data, formulas=formulas)

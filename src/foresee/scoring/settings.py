@@ -9,13 +9,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from foresee.errors import InputError
+from foresee.errors import InputError, UnknownNameError
+from foresee.quantities import format_share, parse_share
 from foresee.registry import tidy
-from foresee.settings import Settings, name, names, setting, sizes, table, whole
+from foresee.settings import Kind, Settings, name, names, setting, sizes, table, whole
 from foresee.task import MOST, Task
 
 #: a seed, and those of its repeats, can be kept in 64 bits
 MOST_SEED = 2**62
+#: who is trained before it is looked at
+WARMUPS = ("supernet", "network")
 #: more torch threads than any machine has use for
 MOST_THREADS = 4096
 
@@ -36,6 +39,10 @@ class ScoringSettings(Settings):
         seed: decides weights, draws and batches, alike for all architectures.
         threads: torch threads per worker; rounding depends on it, so it belongs to the settings.
         device: where networks are scored.
+        warmup: train a little before looking: a share of the training samples, such as `10%`; by default nothing is trained.
+        warmup_by: `supernet` (one for all, from which each network inherits its weights) or `network` (each by itself); by
+            default the supernet, where the space has one.
+        warmup_recipe: how it is trained: a recipe's name or file; by default one pass of the recipe `warmup`.
 
     >>> ScoringSettings(proxies=("grad-norm",), inputs=[3, 8, 8]).to_json()["proxies"]
     ['grad_norm']
@@ -52,9 +59,18 @@ class ScoringSettings(Settings):
     seed: int = setting(0, whole(-MOST_SEED, MOST_SEED))
     threads: int = setting(1, whole(1, MOST_THREADS))
     device: str = setting("cpu", name("a device such as cpu or cuda"))
+    warmup: str | None = setting(None, Kind("a share such as 10%", lambda value: isinstance(value, str | float | int)))
+    warmup_by: str | None = setting(None, name("supernet or network"))
+    warmup_recipe: str | None = setting(None, name("a recipe's name or file"))
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        if self.warmup is not None:
+            object.__setattr__(self, "warmup", format_share(parse_share(self.warmup)))
+        if self.warmup_by not in (None, *WARMUPS):
+            raise UnknownNameError("way to warm up", str(self.warmup_by), WARMUPS)
+        if self.warmup is None and (self.warmup_by or self.warmup_recipe):
+            raise InputError("warmup_by and warmup_recipe: say how much too (warmup; --warmup 10%)")
         # A name is resolved once, here: people may write hyphens, everything behind this door has underscores.
         object.__setattr__(self, "proxies", tuple(map(tidy, self.proxies)))
         object.__setattr__(self, "proxy_settings", {tidy(key): own for key, own in self.proxy_settings.items()})
@@ -64,6 +80,11 @@ class ScoringSettings(Settings):
             raise InputError(f"proxies {', '.join(self.proxies)}: one is named twice")
         if self.tokens is not None and self.inputs is None:
             raise InputError(f"tokens {self.tokens}: say how many a sample has too (inputs; --input 128)")
+
+    @property
+    def warms(self) -> bool:
+        """Whether anything is trained before it is looked at."""
+        return self.warmup is not None and parse_share(self.warmup) > 0
 
     def fitted(self, task: Task) -> Task:
         """The data's task with what is asked for instead."""

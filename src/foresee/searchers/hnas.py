@@ -48,8 +48,10 @@ class HNAS(Searcher):
     evaluated yet, is evaluated; its result is the function's value at that point. The best result wins.
 
     What is evaluated is the run's objective: `measured` in the thesis (validation accuracies of a table, more is better), or
-    any proxy or cost. Nothing else of what was measured is ever seen. An architecture whose metric or kappa does not exist is
-    taken last. The first `probes` points lie along nu at a middling mu, as in the released code.
+    any proxy or cost. Without a table the run can measure by itself (`measure`): `trained` trains each briefly, as the
+    thesis does on DARTS, `inherited` takes the weights of a supernet. Nothing else of what was measured is ever seen. An
+    architecture whose metric or kappa does not exist is taken last. The first `probes` points lie along nu at a middling mu,
+    as in the released code.
 
     Args:
         metric: the proxy that is M, without its sign; with a `pool_file` any column of it.

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     import pandas
     from matplotlib.figure import Figure
 
+    from foresee.searchers.foremost import TrainedBest
+
 #: candidates that a notebook shows
 SHOWN = 5
 
@@ -33,12 +35,14 @@ class Run(Shown):
     """A finished or interrupted search.
 
     `best` builds the network it names: `run.best.build()`. `record` holds every candidate with its scores. `space` is the
-    space as the person named it; a registered one is found by the name in the record.
+    space as the person named it; a registered one is found by the name in the record. `trained` are the foremost after
+    training, where that was asked for (`train_best`).
     """
 
     record: Record
     folder: Path | None = None
     space: Said | None = None
+    trained: TrainedBest | None = None
 
     @property
     def status(self) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from foresee.budgets import Clock, LatencyTable, Limit, Limits
 from foresee.data import Data, GivenBatches
@@ -21,7 +21,7 @@ from foresee.runs.progress import watched
 from foresee.runs.record import CHOSEN
 from foresee.runs.store import Store
 from foresee.scoring.cache import Cache
-from foresee.scoring.scorer import Scorer
+from foresee.scoring.scorer import Scorer, scorer_of
 from foresee.searchers.base import Searcher, make, usual_evaluations
 from foresee.searchers.finalists import hold_finals
 from foresee.searchers.problem import MEASURED, Known, Measured, Problem, objectives_of
@@ -32,7 +32,11 @@ from foresee.searchers.winner import keep_drawings, look_at_winner
 from foresee.spaces.base import Space
 from foresee.spaces.find import Said, get
 from foresee.spaces.own.source import digest
+from foresee.training.recipe import Recipe
+from foresee.training.recipe import recipe as get_recipe
 
+#: where a run keeps what was trained before looking, and the event that says so
+WARMUP = "warmup"
 #: where a run keeps the source of a function that no name leads back to
 SOURCE = "source.txt"
 
@@ -55,6 +59,8 @@ def search(
     measured: Mapping[str, float] | Measured | None = None,
     cache: str | Path | None = None,
     progress: bool = False,
+    train_best: int = 0,
+    recipe: str | Path | Recipe = "fast",
     **settings: Any,
 ) -> Run:
     """Search a space for the architecture that scores best within the budgets.
@@ -79,6 +85,8 @@ def search(
             (None where nothing was). For searchers that ask for it, and for the objective `measured`.
         cache: file of scores already computed, where those that a searcher asks for beside its candidates are kept too.
         progress: show how far it is, in one line; also in a notebook.
+        train_best: train so many of the foremost on the data, in `trained/` of the folder; `run.trained` names the best.
+        recipe: by which they are trained.
         **settings: any other field of `SearchSettings` or `ScoringSettings`.
 
     Returns:
@@ -112,18 +120,27 @@ def search(
         data=reference,
         **settings,
     )
-    return run_search(
+    watching = watched(observers, progress)
+    if train_best:
+        get_recipe(recipe)  # a wrong name is said before the search, not after it
+    run = run_search(
         asked,
         out=out,
         resume=resume,
         engine=engine,
         workers=workers,
-        observers=watched(observers, progress),
+        observers=watching,
         space=made,
         data=given,
         measured=measured,
         cache=cache,
     )
+    if not train_best:
+        return run
+    from foresee.searchers.foremost import train_best as train_foremost
+
+    trained = train_foremost(run, train_best, recipe, data=data, observers=watching)
+    return replace(run, trained=trained)
 
 
 def run_search(
@@ -140,7 +157,7 @@ def run_search(
     cache: str | Path | None = None,
 ) -> Run:
     """Run a search from its settings; see `search`. An interruption marks the run and passes on."""
-    scorer = Scorer(
+    scorer = scorer_of(
         space or settings.space,
         settings.scoring,
         space_settings=settings.space_settings,
@@ -172,6 +189,11 @@ def run_search(
         session.extended = settings.extends(SearchSettings.of_run(store.get("settings")))
         session.settings = settings.to_json()
         try:
+            if settings.scoring.warms:
+                _warm_up(scorer, store, folder, resume, announce)
+            if settings.measure is not None:
+                where = None if folder is None else folder.path / "measure"
+                cast("Any", problem.measure).prepare(where, resume=resume, observers=[announce])
             session.go()
             if (chosen := searcher.chosen()) is not None:
                 store.log(CHOSEN, chosen)
@@ -207,6 +229,14 @@ def run_search(
         return run
 
 
+def _warm_up(scorer: Scorer, store: Store, folder: RunFolder | None, resume: bool, announce: Announcer) -> None:
+    """Train what is to be trained before looking, or go on with it, and let the run remember what that was."""
+    where = None if folder is None else folder.path / WARMUP
+    done = scorer.prepare(where, resume=resume, observers=[announce])
+    if not any(event.kind == WARMUP for event in store.record().events):
+        store.log(WARMUP, **done)
+
+
 def as_in_run(out: str | Path | None, resume: bool) -> dict[str, Any]:
     """What may change on resume, as it is in the run to go on with: what is not said stays. Empty where there is no run."""
     folder = RunFolder(out) if resume and out is not None else None
@@ -222,6 +252,12 @@ def as_in_run(out: str | Path | None, resume: bool) -> dict[str, Any]:
 def _problem(settings: SearchSettings, scorer: Scorer, measured: Mapping[str, float] | Measured | None) -> Problem:
     """What the settings ask for; names, proxies and their settings are checked on the way."""
     table = LatencyTable.load(settings.latency_table) if settings.latency_table else None
+    if settings.measure is not None:
+        if measured is not None:
+            raise InputError("measure: measured values were handed over already; give one of them")
+        from foresee.searchers.learned import Learned  # trains: not loaded where nothing is trained
+
+        measured = Learned(scorer, settings.measure, settings.measure_recipe)
     return Problem(
         scorer,
         Limits.from_json(settings.limits),

@@ -20,12 +20,6 @@ from torch import Tensor
 from torch.autograd.function import once_differentiable
 
 
-def weighed(weight: Tensor, option: Callable[[Tensor], Tensor], x: Tensor) -> Tensor:
-    """`weight * option(x)`, by the cheap way where the weight is zero."""
-    there = weight.to(x)
-    return there * option(x) if weight.detach() else absent(there, option, x)
-
-
 def absent(weight: Tensor, option: Callable[[Tensor], Tensor], x: Tensor) -> Tensor:
     """`weight * option(x)` for a weight of value zero; differentiable twice, and no third time.
 

@@ -22,13 +22,11 @@ import torch
 from torch import Tensor, nn
 
 from foresee.errors import InputError, UnknownNameError
-from foresee.spaces.absent import weighed
 from foresee.spaces.partial import make_bypass, partially
+from foresee.spaces.weighing import Live, Present, live, on_host
+from foresee.spaces.weighing import Weights as Weights  # a word of one-shot networks too
 
 A = TypeVar("A")
-Weights = Mapping[str, Tensor]
-#: a weight for each option of a choice, None for those that are not computed
-Live = Sequence[Tensor | None]
 #: which options a gradient by the weights goes through: all of them, or those alone whose weight is not zero
 GRADIENTS = ("all", "chosen")
 
@@ -69,14 +67,26 @@ class OneShot(nn.Module, ABC, Generic[A]):
         """
         if gradient not in GRADIENTS:
             raise UnknownNameError("gradient", str(gradient), GRADIENTS)
-        self.check(weights)
+        host = on_host(weights)
+        self.check(host)
         lost = gradient == "chosen"
-        self._weights = {name: vector * (vector.detach() != 0) if lost else vector for name, vector in weights.items()}
+        kept = {name: vector * (vector.detach() != 0) if lost else vector for name, vector in weights.items()}
+        self._now = Present(kept, host, self._device())
         self.gradient = gradient
         return self
 
+    def _device(self) -> torch.device | None:
+        """Where the network is; None while it is being made."""
+        return next((one.device for one in self.parameters()), None)
+
+    def _apply(self, fn: Any, recurse: bool = True) -> Self:
+        """What torch calls to move a module: the weights move with it."""
+        super()._apply(fn, recurse)  # type: ignore[no-untyped-call]
+        self._now.place(self._device())
+        return self
+
     def check(self, weights: Weights) -> None:
-        """Refuse weights that are not a vector for each choice; a subclass may ask for more."""
+        """Refuse weights that are not a vector for each choice; a subclass may ask for more. They are on the host here."""
         expected = {choice.name: len(choice.options) for choice in self.choices}
         if weights.keys() != expected.keys():
             odd = sorted(weights.keys() ^ expected.keys())
@@ -90,17 +100,21 @@ class OneShot(nn.Module, ABC, Generic[A]):
         return self.mix(self.path(architecture))
 
     def weight(self, choice: str) -> Tensor:
-        """The present weights of a choice."""
-        return self._weights[choice]
+        """The present weights of a choice, where the network is."""
+        return self._now[choice]
+
+    def host(self, choice: str) -> Tensor:
+        """The present weights of a choice where they can be read without waiting, without gradient."""
+        return self._now.host(choice)
 
     def live(self, choice: str) -> Live:
         """The present weights of a choice's options, None for those that need not be computed now."""
-        return live(self._weights[choice], self.gradient)
+        return live(self.weight(choice), self.gradient, self.host(choice))
 
     @property
     def weights(self) -> dict[str, Tensor]:
         """The present weights of all choices."""
-        return dict(self._weights)
+        return dict(self._now.given)
 
     # -- weights and architectures ------------------------------------------------------------------------------------
     def uniform(self) -> dict[str, Tensor]:
@@ -146,37 +160,23 @@ class Mixed(nn.Module):
         self.partial = partial
         self.bypass = make_bypass(stride)
 
-    def forward(self, x: Tensor, weights: Live) -> Tensor:
-        """(B, C, H, W) and a weight per option to the sum."""
+    def forward(self, x: Tensor, weights: Live | Tensor) -> Tensor:
+        """(B, C, H, W) and a weight per option to the sum; a plain vector of weights is read here."""
+        known = live(weights) if isinstance(weights, Tensor) else weights
         if self.partial == 1:
-            return self._sum(x, weights)
-        return partially(lambda first: self._sum(first, weights), self.bypass, x, self.partial)
+            return self._sum(x, known)
+        return partially(lambda first: self._sum(first, known), self.bypass, x, self.partial)
 
     def _sum(self, x: Tensor, weights: Live) -> Tensor:
         total: Tensor | None = None
         for option, weight in zip(self.options.values(), weights, strict=True):
             if weight is None:
                 continue
-            term = weighed(weight, option, x)
+            term = weight.times(option, x)
             total = term if total is None else total + term
         if total is None:  # nothing chosen: a zero of the right shape
             total = 0.0 * next(iter(self.options.values()))(x)
         return total
-
-
-def is_idle(weight: Tensor) -> bool:
-    """Whether what is weighed need not be computed: it weighs exactly zero, and no gradient is to go through its weight."""
-    return not (weight.requires_grad and torch.is_grad_enabled()) and float(weight.detach()) == 0.0
-
-
-def live(weights: Tensor, gradient: str = "all") -> Live:
-    """A weight for each option, None for those that need not be computed; `gradient` as in `OneShot.mix`.
-
-    >>> live(torch.tensor([0.0, 1.0]))
-    (None, tensor(1.))
-    """
-    seen = weights if gradient == "all" else weights.detach()
-    return tuple(None if is_idle(one) else weight for one, weight in zip(seen.unbind(), weights.unbind(), strict=True))
 
 
 def straight_through(

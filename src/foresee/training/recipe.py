@@ -75,12 +75,13 @@ class Recipe(Settings):
         clip: the largest norm of all gradients together; 0 does not clip.
         label_smoothing: share of each target that is spread over all classes.
         crop: pixels of zeros around an image before one of its own size is cut out; 0 does not crop.
+        resized_crop: least share of an image's area that is cut out and enlarged to its size; 0 does not.
         flip: half of the images are mirrored.
         cutout: side of a square that is set to zero; 0 for none.
         mixup: alpha of mixed pairs of images; 0 for none.
         cutmix: alpha of rectangles exchanged between images; 0 for none.
         augment: "", `autoaugment` or `randaugment`.
-        magnitude: how strong the operations of `randaugment` are, of 30.
+        magnitude: how strong the operations of `randaugment` are, of 10.
         operations: how many of them one image gets.
         erasing: probability of a rectangle of noise.
         auxiliary: weight of the auxiliary head's loss, where the network has such a head.
@@ -119,12 +120,13 @@ class Recipe(Settings):
     clip: float = setting(0.0, _number())
     label_smoothing: float = setting(0.0, _number(0, 1))
     crop: int = setting(0, whole(least=0))
+    resized_crop: float = setting(0.0, _number(0, 1))
     flip: bool = setting(False, _flag())
     cutout: int = setting(0, whole(least=0))
     mixup: float = setting(0.0, _number())
     cutmix: float = setting(0.0, _number())
     augment: str = setting("", _one_of(AUGMENTS))
-    magnitude: float = setting(9, _number(0, 30))
+    magnitude: float = setting(9, _number(0, 10))
     operations: int = setting(2, whole(least=1))
     erasing: float = setting(0.0, _number(0, 1))
     auxiliary: float = setting(0.0, _number())
@@ -171,7 +173,7 @@ class Recipe(Settings):
     @property
     def augments(self) -> bool:
         """Whether images are changed before they are learnt from, each by itself."""
-        return bool(self.crop or self.flip or self.cutout or self.augment or self.erasing)
+        return bool(self.crop or self.resized_crop or self.flip or self.cutout or self.augment or self.erasing)
 
     @property
     def mixes(self) -> bool:

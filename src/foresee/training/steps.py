@@ -17,13 +17,15 @@ from torch import Tensor, nn
 from foresee.batch import Batch, call
 from foresee.data.normalising import Statistics
 from foresee.devices import usable
-from foresee.errors import DataError, InputError, RunError, TrainingError
+from foresee.errors import DataError, ForeseeError, InputError, RunError, TrainingError, said
 from foresee.probes.outputs import logits_of
 from foresee.seeds import derive, generator, random_states_kept
 from foresee.spaces.darts.network import DropPath
 from foresee.task import Task
 from foresee.training import losses, schedules
+from foresee.training.augmentation import augment, mixed
 from foresee.training.checkpoints import optimiser_tensors, restore_optimiser
+from foresee.training.evaluations import evaluating
 from foresee.training.optimisers import optimiser, set_rate
 from foresee.training.recipe import Recipe
 
@@ -94,6 +96,8 @@ class Training:
         forward = cast("Any", network).forward_with_auxiliary if self._auxiliary else network
         self._forward: Callable[..., Any] = torch.compile(forward) if recipe.compile else forward
         self._unseen: list[tuple[int, Tensor]] = []
+        self._ran = False
+        self._count: int | None = None
 
     # -- a step -----------------------------------------------------------------------------------------------------------
     def step(self, batch: Batch) -> StepResult:
@@ -109,13 +113,7 @@ class Training:
             self.network.train()
         batch = self.moved(batch)
         with random_states_kept(derive(self.seed, "step", number)):
-            inputs, targets = self._changed(batch)
-            with self.precise():
-                answered = call(self._forward, inputs)
-            outputs, side = answered if self._auxiliary else (answered, None)
-            outputs = logits_of(outputs)
-            kind = self._kind(outputs, cast("Tensor", batch.labels))
-            loss = self._loss(inputs, outputs, side, targets, kind)
+            loss, outputs, targets = self._run(batch)
             self._look(loss)
             self.optimiser.zero_grad(set_to_none=True)
             self._scaler.scale(loss).backward()  # type: ignore[no-untyped-call]
@@ -125,8 +123,61 @@ class Training:
             self._scaler.step(self.optimiser)
             self._scaler.update()
         self.number += 1
-        right = losses.correct(outputs, cast("Tensor", batch.labels), kind)
+        mixed_classes = self.kind == "classes" and targets.is_floating_point()
+        right = losses.correct(outputs, targets.argmax(1) if mixed_classes else targets, cast("losses.Kind", self.kind))
         return StepResult(loss.detach(), right, len(batch), rate)
+
+    def _run(self, batch: Batch) -> tuple[Tensor, Tensor, Tensor]:
+        """The loss of a batch that is on the device, the outputs, and the targets they were compared with."""
+        labels = cast("Tensor", batch.labels)
+        try:
+            inputs, targets = self._changed(batch)
+            with self.precise():
+                answered = call(self._forward, inputs)
+        except (torch.OutOfMemoryError, ForeseeError):
+            raise
+        except Exception as error:
+            if self._ran or is_memory(error):
+                raise
+            raise InputError(f"training: the network does not run on a batch of this data: {said(error)}") from error
+        outputs, side = answered if self._auxiliary else (answered, None)
+        outputs = logits_of(outputs)
+        if not self._ran:
+            self._check_outputs(outputs, labels)
+            self._ran = True
+        assert self.kind is not None
+        return self._loss(inputs, outputs, side, targets, self.kind), outputs, targets
+
+    def _check_outputs(self, outputs: Tensor, labels: Tensor) -> None:
+        """Once, before labels are looked up among the outputs: a device would only say that something was out of bounds."""
+        count = outputs.shape[1] if outputs.ndim > 1 else 1
+        self.kind = self.kind or losses.kind_of([labels], count)
+        if self.kind == "classes" and labels.ndim == 1:
+            self._check_labels(labels, count)
+
+    def _check_labels(self, labels: Tensor, count: int) -> None:
+        if self._ran:
+            return
+        needed = max(int(labels.max()) + 1, self.task.outputs if self.task is not None else 0)
+        if count < needed:
+            raise InputError(f"training: the network has {count} outputs, but the data has {needed} classes")
+
+    def fits(self, batch: Batch) -> bool:
+        """Whether a forward and a backward run of this batch find memory; nothing is learnt, buffers stay as they are."""
+        kept = {name: one.detach().clone() for name, one in self.network.named_buffers()}
+        try:
+            with random_states_kept(0):
+                self._run(self.moved(batch))[0].backward()  # type: ignore[no-untyped-call]
+        except Exception as error:
+            if not is_memory(error):
+                raise
+            return False
+        finally:
+            self.optimiser.zero_grad(set_to_none=True)
+            with torch.no_grad():
+                for name, one in self.network.named_buffers():
+                    one.copy_(kept[name])
+        return True
 
     def moved(self, batch: Batch) -> Batch:
         """The batch on the device, images in the recipe's memory layout."""
@@ -149,24 +200,23 @@ class Training:
         images = isinstance(inputs, Tensor) and inputs.ndim == 4 and inputs.is_floating_point()
         if not images or not (self.recipe.augments or self.recipe.mixes):
             return inputs, labels
-        from foresee.training.augmentation import augment, mixed
-
         draws = generator(self.seed, "augment", self.number)
         with torch.no_grad():
             inputs = augment(inputs, self.recipe, draws, self.statistics)
             if self.recipe.mixes and not labels.is_floating_point() and labels.ndim == 1:
-                return mixed(inputs, labels, self._classes(labels), self.recipe, draws)
+                classes = self._outputs(inputs)
+                if classes > 1:
+                    self._check_labels(labels, classes)
+                    return mixed(inputs, labels, classes, self.recipe, draws)
         return inputs, labels
 
-    def _classes(self, labels: Tensor) -> int:
-        if self.task is None:
-            raise InputError("training: mixed images need to know how many classes there are; hand over a task")
-        return self.task.outputs
-
-    def _kind(self, outputs: Tensor, labels: Tensor) -> losses.Kind:
-        if self.kind is None:
-            self.kind = losses.kind_of([labels], outputs.shape[1] if outputs.ndim > 1 else 1)
-        return self.kind
+    def _outputs(self, inputs: Any) -> int:
+        """How many outputs the network has, asked once with a single sample: soft targets have a share for each."""
+        if self._count is None:
+            with evaluating(self.network), torch.no_grad(), self.precise():
+                found = logits_of(call(self.network, inputs[:1]))
+            self._count = found.shape[1] if found.ndim > 1 else 1
+        return self._count
 
     def _loss(self, inputs: Any, outputs: Tensor, side: Tensor | None, targets: Tensor, kind: losses.Kind) -> Tensor:
         recipe = self.recipe
@@ -218,6 +268,11 @@ class Training:
         self._unseen = []
         if "scaler" in facts and self._scaler.is_enabled():
             self._scaler.load_state_dict(dict(facts["scaler"]))
+
+
+def is_memory(error: BaseException) -> bool:
+    """Whether an error says that memory is out; on a CPU it is a plain one with these words."""
+    return isinstance(error, torch.OutOfMemoryError | MemoryError) or "can't allocate memory" in str(error)
 
 
 def weights(network: nn.Module) -> dict[str, Tensor]:

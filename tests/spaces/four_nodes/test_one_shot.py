@@ -12,8 +12,9 @@ from foresee.errors import InputError
 from foresee.seeds import generator, stream
 from foresee.spaces.four_nodes import MixedCell
 from foresee.spaces.nasbench201 import EDGES, NASBench201
-from foresee.spaces.one_shot import Mixed, live, one_hot, straight_through
+from foresee.spaces.one_shot import Mixed, one_hot, straight_through
 from foresee.spaces.transnas import TransNASMicro
+from foresee.spaces.weighing import live
 from foresee.task import Task
 
 TASK = Task((3, 16, 16), 3)

@@ -13,7 +13,7 @@ from tests.training.augmentation.made import drawn, pixels, recipe
 
 from foresee.data.normalising import Statistics
 from foresee.errors import InputError, UnknownNameError
-from foresee.training.augmentation import augment, changing
+from foresee.training.augmentation import augment, changing, mixed
 
 STATISTICS = Statistics((0.5, 0.4, 0.3), (0.2, 0.25, 0.3))
 
@@ -113,3 +113,23 @@ def test_policies_refuse_what_is_no_pixel() -> None:
         augment(normalised * 9, recipe(augment="randaugment"), drawn(), STATISTICS)
     with pytest.raises(UnknownNameError, match="did you mean randaugment"):
         augment(normalised, recipe(augment="rand-augment"), drawn())
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU here")
+@pytest.mark.parametrize("policy", ["", "autoaugment", "randaugment"])
+def test_every_device_sees_the_same_draws(policy: str) -> None:
+    images = STATISTICS.apply(pixels(32, 3, 16, 16))
+    asked = recipe(crop=2, flip=True, cutout=4, erasing=0.5, augment=policy)
+    here, there = (augment(images.to(device), asked, drawn(), STATISTICS) for device in ("cpu", "cuda"))
+    assert isinstance(here, torch.Tensor)
+    assert isinstance(there, torch.Tensor)
+    # A point on the border between two pixels, or two levels, may fall to either side.
+    assert ((there.cpu() - here).abs() < 1e-3).float().mean() > 0.99
+    mixing = recipe(mixup=0.8, cutmix=1.0)
+    labels = torch.arange(32) % 4
+    (one, first), (other, second) = (
+        mixed(images.to(device), labels.to(device), 4, mixing, drawn()) for device in ("cpu", "cuda")
+    )
+    assert isinstance(other, torch.Tensor)
+    torch.testing.assert_close(other.cpu(), one)
+    torch.testing.assert_close(second.cpu(), first)

@@ -124,6 +124,7 @@ def bench(
             workers=workers,
             cache=cache_for(cache, folder),
             observers=watched(observers, progress),
+            warm=None if folder is None else folder / "warmup",
         )
         merits = truth if wanted.direction == "higher" else -truth
         telling = [k for k in top if k < len(texts)]  # the foremost ten of ten are all
@@ -162,4 +163,6 @@ def _describe(data: Data, settings: BenchSettings) -> str:
     shape = "x".join(map(str, settings.task.inputs))
     embedded = {"digits": " (embedded, not the benchmark's images)", "synthetic": " (noise, no images)"}
     size = f", batches of {settings.scoring.batch_size}" if settings.scoring.batch_size else ""
-    return f"{data.name}{embedded.get(settings.scoring.data, '')} at {shape}{size}, {data.fingerprint}"
+    scoring = settings.scoring
+    warm = f", after a warm-up of {scoring.warmup}" if scoring.warms else ""
+    return f"{data.name}{embedded.get(settings.scoring.data, '')} at {shape}{size}{warm}, {data.fingerprint}"

@@ -1,4 +1,4 @@
-"""`foresee spaces`, `foresee proxies`, `foresee searchers`, `foresee presets`: what there is."""
+"""`foresee spaces`, `foresee proxies`, `foresee searchers`, `foresee presets`, `foresee recipes`: what there is."""
 
 from __future__ import annotations
 
@@ -148,6 +148,43 @@ def presets(
             where = f"[dim]{escape(one.paper)}, {escape(one.section)}[/dim]"
             table.add_row(one.name, escape(lines), f"{escape(one.summary)}\n{where}")
         out.print(table)
+
+
+@app.command()
+def recipes(
+    name: Annotated[str | None, typer.Argument(help="one of them, or a TOML file, to show all about it")] = None,
+    as_json: _Json = False,
+) -> None:
+    """List the recipes of trainings, the papers' with their values: `foresee train ... --recipe NAME`."""
+    from foresee.training.recipe import about, names
+
+    found = [about(one) for one in ([name] if name else names())]
+    if as_json:
+        words = ("name", "summary", "paper", "section", "differs")
+        rows = [{**{key: getattr(one, key) for key in words}, "values": one.recipe.to_json()} for one in found]
+        _list(rows, as_json)
+    elif name:
+        (one,) = found
+        facts = {key: getattr(one, key) or None for key in ("name", "paper", "section", "differs")}
+        _describe(facts, one.summary)
+        out.print()
+        said = one.values
+        rows = [{"value": key, "here": value, "": "" if key in said else "usual"} for key, value in _plain(one).items()]
+        _list([*(row for row in rows if not row[""]), *(row for row in rows if row[""])], as_json)
+    else:
+        keys = ("epochs", "batch", "optimiser", "lr", "schedule")
+        _list(
+            [
+                {"name": one.name, **{key: getattr(one.recipe, key) for key in keys}, "what": one.summary}
+                for one in found
+            ],
+            as_json,
+        )
+
+
+def _plain(one: Any) -> dict[str, Any]:
+    """All values of a recipe but its name, which stands above."""
+    return {key: value for key, value in one.recipe.to_json().items() if key != "name"}
 
 
 @app.command()

@@ -15,7 +15,7 @@ from rich.table import Table
 
 from foresee.cli.app import app, out, print_whole
 from foresee.cli.groups import ScoringOptions, usually
-from foresee.cli.networks import factory_of, make, threads_of
+from foresee.cli.networks import alone, factory_of, make, prepared, threads_of
 from foresee.errors import InputError, said
 from foresee.registry import tidy
 
@@ -56,25 +56,29 @@ def rank(
     """
     from foresee.proxies.base import names_of
     from foresee.scoring.ranking import check_way, ranked
-    from foresee.scoring.scorer import Scorer
+    from foresee.scoring.scorer import scorer_of
 
     check_way(tidy(by))
     names = names_of(scoring.proxy or ["foresee"])
     options = scoring.sorted(what[0], proxies=names)
     own = factory_of(what[0]) is not None
     settings = scoring.settings(names, data="synthetic" if own else "digits", proxy_settings=options.proxies)
-    scorer = Scorer(what[0], settings, space_settings=options.space)
+    settings = alone(settings) if own else settings
+    scorer = scorer_of(what[0], settings, space_settings=options.space)
     if own and (architectures is not None or sample is not None):
         raise InputError(f"{what[0]} makes one network and has no choices: leave --architectures and --sample out")
     wanted = what if own else _texts(scorer, what[1:], architectures, sample)
     if len(set(wanted)) < len(wanted):
         raise InputError(f"{Counter(wanted).most_common(1)[0][0]} is named twice")
+    warmth = prepared(scorer)
     with threads_of(scoring):
         look = _of_code if own else _of_space
         found = ranked({one: {score.proxy: score for score in look(scorer, one)} for one in wanted}, tidy(by))
     if as_json:
-        print(json.dumps(_plain(found, what[0] if not own else "", settings.seed), indent=2))
+        print(json.dumps({**_plain(found, what[0] if not own else "", settings.seed), **warmth}, indent=2))
     else:
+        for words in warmth.values():
+            out.print(f"[bold]warm-up[/bold]  {escape(words)}", soft_wrap=True, highlight=False)
         _show(found)
     if not any(one.ok for scores in found.scores.values() for one in scores.values()):
         raise typer.Exit(1)
@@ -118,7 +122,7 @@ def _of_code(scorer: Scorer, reference: str) -> list[Score]:
         network = make(factory, reference, derive(scorer.settings.seed, "weights"))
     except InputError as error:  # one that cannot be made is last, and stops no other
         return _failed(scorer, said(error).partition(": ")[2])
-    return scorer.of_network(network)
+    return scorer.of_network(scorer.warmed(network))
 
 
 def _failed(scorer: Scorer, reason: str) -> list[Score]:

@@ -12,7 +12,7 @@ from rich.table import Table
 
 from foresee.cli.app import app, out
 from foresee.cli.groups import ScoringOptions, usually
-from foresee.cli.networks import factory_of, make, threads_of
+from foresee.cli.networks import alone, factory_of, make, prepared, threads_of
 from foresee.errors import InputError
 from foresee.quantities import format_seconds
 
@@ -38,7 +38,7 @@ def score(
     Example: foresee score mypackage.models:make_net --input 3x32x32 --proxy dextr --proxy synflow
     """
     from foresee.proxies.base import names_of
-    from foresee.scoring.scorer import Scorer
+    from foresee.scoring.scorer import scorer_of
     from foresee.seeds import derive, stream
 
     names = names_of(scoring.proxy or ["foresee"])
@@ -47,11 +47,13 @@ def score(
     if factory is not None and architecture is not None:
         raise InputError(f"{space} makes one network and has no choices: leave the architecture out")
     defaults = {"data": "digits" if factory is None else "synthetic", "proxy_settings": said.proxies}
-    settings = scoring.settings(names, **defaults)
-    scorer = Scorer(space, settings, space_settings=said.space)
+    settings = alone(scoring.settings(names, **defaults)) if factory else scoring.settings(names, **defaults)
+    scorer = scorer_of(space, settings, space_settings=said.space)
+    warmth = prepared(scorer)
     if factory is None:
         candidate = scorer.candidate(architecture or str(scorer.space.sample(stream(0, "sample"))))
-        network, counts = candidate.build(), scorer.space.counts(candidate.architecture, scorer.task)
+        network = candidate.build() if not settings.warms else scorer.network(str(candidate.architecture))
+        counts = scorer.space.counts(candidate.architecture, scorer.task)
         facts = {
             "space": space,
             "architecture": str(candidate.architecture),
@@ -60,6 +62,8 @@ def score(
         }
     else:
         network, facts = make(factory, space, derive(settings.seed, "weights")), {"network": space}
+        network = scorer.warmed(network)
+    facts |= warmth
     with threads_of(scoring):
         found = {one.proxy: one for one in scorer.of_network(network, memory=memory)}
     if as_json:

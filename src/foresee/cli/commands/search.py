@@ -14,6 +14,7 @@ from rich.markup import escape
 
 from foresee.cli.app import app, out
 from foresee.cli.app import stopped as say_stopped
+from foresee.cli.foremost import checked, recipe_of, train_foremost, trained
 from foresee.cli.groups import CacheOptions, Group, ScoringOptions, WorkOptions, grouped
 from foresee.cli.options import parse_limits
 from foresee.cli.progress import Watch
@@ -90,6 +91,16 @@ def search(
     target: Annotated[
         str | None, typer.Option(help="the measured number that is handed over, such as val_acc_cifar10@12")
     ] = None,
+    measure: Annotated[
+        str | None,
+        typer.Option(
+            help="measure here what is followed: inherited (by a supernet that is trained first) or trained (each briefly)",
+            show_default="nothing is measured here",
+        ),
+    ] = None,
+    measure_recipe: Annotated[
+        str | None, typer.Option(help="the recipe (or its file) of what is measured", show_default="the paper's")
+    ] = None,
     memory_batch: Annotated[
         int | None, typer.Option(help="samples per batch that --max-memory is for", show_default="1")
     ] = None,
@@ -107,6 +118,15 @@ def search(
             show_default="a search of your own",
         ),
     ] = None,
+    train_best: Annotated[
+        int | None,
+        typer.Option(
+            help="train so many of the foremost on --data, and name the best", show_default="nothing is trained"
+        ),
+    ] = None,
+    recipe: Annotated[
+        str, typer.Option(help="how they are trained (`foresee recipes`); --set recipe.epochs=50 changes a value")
+    ] = "fast",
     full: Annotated[bool, typer.Option("--full", help="the preset at the count that was published")] = False,
     out_: Annotated[Path, typer.Option("--out", help="the run's folder")] = Path("runs/search"),
     resume: Annotated[
@@ -120,6 +140,8 @@ def search(
     Example: foresee search nasbench201 --proxy dextr --evaluations 200 --max-params 600k --seed 1 --out runs/a
 
     Example: foresee search --preset dextr-autoformer-tiny --out runs/tiny
+
+    Example: foresee search nasbench201 --data pictures --evaluations 200 --train-best 3 --out runs/pictures
     """
     work.get_ready()
     from foresee.searchers import Run, SearchSettings, run_search
@@ -133,6 +155,8 @@ def search(
         "evaluations": evaluations,
         "finalists": finalists,
         "objectives": objective,
+        "measure": measure,
+        "measure_recipe": measure_recipe,
         "memory_batch": memory_batch,
         "latency_table": None if latency_table is None else str(latency_table),
         "limits": limits.parsed() or None,
@@ -156,6 +180,10 @@ def search(
             return SearchSettings.from_json({**unsaid, **said}, where="options")
         return SearchSettings.load(settings, said, unsaid)
 
+    of_recipe, scoring.set_ = recipe_of(scoring.set_ or [])
+    if train_best is None and of_recipe:
+        raise InputError("--set recipe.*: is for what is trained; say how many with --train-best")
+    trains = None if train_best is None else checked(train_best, recipe, of_recipe)
     base = asked()
     unsaid.setdefault("evaluations", usual_evaluations(base.searcher))
     if space is None and of_paper is None:
@@ -186,6 +214,8 @@ def search(
         raise typer.Exit(STOPPED) from None
     except SearchError as error:
         raise SearchError(f"{error}; all reasons are in {_report(Run.open(out_, space=space))}") from error
+    if trains is not None:
+        run = train_foremost(run, train_best or 0, trains, lambda: _report(run), quiet=work.quiet)
     _wrap_up(run, stopped=False)
 
 
@@ -214,6 +244,13 @@ def _set(scoring: ScoringOptions, base: Any) -> dict[str, Any]:
         own = dict(base.scoring.proxy_settings)
         changes["proxy_settings"] = own | {name: {**own.get(name, {}), **one} for name, one in said.proxies.items()}
     return changes
+
+
+def _warmth(run: Any) -> list[tuple[str, str]]:
+    """What was trained before looking."""
+    from foresee.supernets.words import in_words
+
+    return [("warm-up", in_words(event.details)) for event in run.record.events if event.kind == "warmup"]
 
 
 def _acceptance(run: Any) -> str:
@@ -287,8 +324,10 @@ def _wrap_up(run: Any, *, stopped: bool) -> None:
         ("MACs", f"{format_quantity(best.counts['macs'])} ({best.counts['macs']:,})"),
         *([("latency", format_cost("latency", best.counts["latency"]))] if "latency" in best.counts else []),
         *(_front(run) if len(objectives) > 1 else []),
+        *_warmth(run),
         ("looked at", f"{scored} scored" + (f", {failed} failed" if failed else "") + _acceptance(run)),
         *_finals(run),
+        *trained(run),
         ("report", escape(str(report))),
     ]
     for label, value in rows:

@@ -184,7 +184,7 @@ class Network(nn.Module):
     def tokens(self, x: Tensor) -> Tensor:
         """Images (B, channels, H, W) to tokens with their positions (B, N + 1, embed); the class token is first."""
         x = self.patches(x).flatten(2).transpose(1, 2)
-        return torch.cat([self.cls.expand(len(x), -1, -1), x], 1) + self.positions
+        return torch.cat([self.cls.expand(x.shape[0], -1, -1), x], 1) + self.positions
 
     def stages(self, x: Tensor) -> list[Tensor]:
         """Tokens after each attention and after each hidden layer: two entries (B, N + 1, embed) a layer."""

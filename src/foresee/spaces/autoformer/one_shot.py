@@ -19,7 +19,8 @@ from foresee.spaces.autoformer.architecture import Architecture
 from foresee.spaces.autoformer.network import Form, Network
 from foresee.spaces.autoformer.prefix import PrefixNetwork, Sizes, Use
 from foresee.spaces.counting import on_meta
-from foresee.spaces.one_shot import Choice, OneShot, Weights, one_hot, share_corners
+from foresee.spaces.one_shot import Choice, OneShot, one_hot, share_corners
+from foresee.spaces.weighing import Weights
 from foresee.task import Task
 
 

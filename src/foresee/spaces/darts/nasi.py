@@ -20,7 +20,8 @@ from foresee.spaces.darts.cells import KINDS, NODES, OPS, Architecture, Cell, Ed
 from foresee.spaces.darts.network import Form
 from foresee.spaces.darts.one_shot import CellOneShot
 from foresee.spaces.darts.space import DARTS
-from foresee.spaces.one_shot import Choice, Live, Weights, live
+from foresee.spaces.one_shot import Choice
+from foresee.spaces.weighing import Live, Weight, Weights, live
 from foresee.task import Task
 
 
@@ -95,18 +96,22 @@ class NASIOneShot(CellOneShot):
         """Whether a cell is among those the network holds."""
         return _within(cell)
 
-    def terms(self, kind: str, node: int) -> Iterator[tuple[int, Live, Tensor | None]]:
+    def terms(self, kind: str, node: int) -> Iterator[tuple[int, Live, Weight | None]]:
         """Row by row, each input with the row's operations.
 
         An operation of weight zero at an input of weight zero is left out: the product of both has no gradient either.
         """
-        ops, inputs = (_rows(self.weight(f"{kind}.{node}.{what}")) for what in ("op", "input"))
-        for op_row, input_row in zip(ops, inputs, strict=True):
-            every, chosen = live(op_row, self.gradient), live(op_row, "chosen")
-            for source, weight in enumerate(live(input_row, self.gradient)):
-                weights = every if input_row[source] else chosen
+        ops, inputs = (self._both(f"{kind}.{node}.{what}") for what in ("op", "input"))
+        for (op_row, op_host), (input_row, input_host) in zip(ops, inputs, strict=True):
+            every, chosen = live(op_row, self.gradient, op_host), live(op_row, "chosen", op_host)
+            for source, weight in enumerate(live(input_row, self.gradient, input_host)):
+                weights = chosen if weight is None or weight.zero else every
                 if weight is not None and any(one is not None for one in weights):
                     yield source, weights, weight
+
+    def _both(self, choice: str) -> Iterator[tuple[Tensor, Tensor]]:
+        """The rows of a choice's weights, each where the network is and on the host."""
+        return zip(_rows(self.weight(choice)), _rows(self.host(choice)), strict=True)
 
     def path(self, architecture: Architecture) -> dict[str, Tensor]:
         """Two rows for each choice, one for each edge of the node."""

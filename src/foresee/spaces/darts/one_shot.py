@@ -15,15 +15,15 @@ import torch
 from torch import Tensor, nn
 
 from foresee.errors import InputError
-from foresee.spaces.absent import weighed
 from foresee.spaces.darts import network, operations
 from foresee.spaces.darts.cells import EDGES, KINDS, NODES, OPS, Architecture, Cell, discretise, within
 from foresee.spaces.darts.network import Form, Place
-from foresee.spaces.one_shot import Choice, Live, Mixed, OneShot, Weights, check_vectors, live, one_hot, share, tensors
+from foresee.spaces.one_shot import Choice, Mixed, OneShot, check_vectors, one_hot, share, tensors
+from foresee.spaces.weighing import Live, Weight, Weights, live
 from foresee.task import Task
 
 #: what a node adds up: (input, weights of the operations on that edge, weight of the edge or None for 1)
-Terms = Callable[[str, int], Iterator[tuple[int, Live, Tensor | None]]]
+Terms = Callable[[str, int], Iterator[tuple[int, Live, Weight | None]]]
 
 
 class MixedCell(nn.Module):
@@ -47,7 +47,7 @@ class MixedCell(nn.Module):
             total: Tensor | None = None
             for source, weights, scale in self.terms(self.kind, node):
                 edge = partial(self.edges[EDGES.index((source, node))], weights=weights)
-                term = edge(states[source]) if scale is None else weighed(scale, edge, states[source])
+                term = edge(states[source]) if scale is None else scale.times(edge, states[source])
                 total = term if total is None else total + term
             if total is None:  # nothing chosen for this node
                 total = states[0][:, :, :: self.stride, :: self.stride] * 0.0
@@ -67,7 +67,7 @@ class CellOneShot(OneShot[Architecture]):
         self.network = network.Network(cells, where, (last, last), task, form)
 
     @abstractmethod
-    def terms(self, kind: str, node: int) -> Iterator[tuple[int, Live, Tensor | None]]:
+    def terms(self, kind: str, node: int) -> Iterator[tuple[int, Live, Weight | None]]:
         """What a node adds up under the present weights; edges that need not be computed are left out."""
 
     def holds(self, cell: Cell) -> bool:
@@ -152,13 +152,13 @@ class DARTSOneShot(CellOneShot):
         check_vectors(weights)
         super().check(weights)
 
-    def terms(self, kind: str, node: int) -> Iterator[tuple[int, Live, Tensor | None]]:
+    def terms(self, kind: str, node: int) -> Iterator[tuple[int, Live, Weight | None]]:
         """Each edge with its operations' weights, times the weight of the edge where edges are weighed."""
         scales = self.live(f"{kind}.{node}.inputs") if self.edge_normalisation else [None] * node
         for source, scale in enumerate(scales):
             name = f"{kind}.{node}.{source}"
             weights = self.live(name)[1:]  # `none` adds nothing
-            asked = weights if self.form.partial == 1 else live(self.weight(name)[1:], "chosen")
+            asked = weights if self.form.partial == 1 else live(self.weight(name)[1:], "chosen", self.host(name)[1:])
             if any(weight is not None for weight in asked) and not (self.edge_normalisation and scale is None):
                 yield source, weights, scale
 

@@ -15,19 +15,9 @@ import torch
 from torch import Tensor, nn
 
 from foresee.spaces.four_nodes.cell import EDGES, EDGES_INTO
-from foresee.spaces.one_shot import (
-    Choice,
-    Live,
-    Mixed,
-    OneShot,
-    Weights,
-    check_vectors,
-    chosen,
-    one_hot,
-    share,
-    tensors,
-)
+from foresee.spaces.one_shot import Choice, Mixed, OneShot, check_vectors, chosen, one_hot, share, tensors
 from foresee.spaces.staged import Staged
+from foresee.spaces.weighing import Live, Weights
 from foresee.task import Task
 
 

@@ -18,12 +18,12 @@ from torch import Tensor, nn
 
 from foresee.checks import whole
 from foresee.errors import InputError, UnknownNameError
-from foresee.spaces.absent import weighed
 from foresee.spaces.blocks import global_average, image_shape
 from foresee.spaces.nasbench1shot1.wiring import Wiring
 from foresee.spaces.nasbench101.cell import Architecture
 from foresee.spaces.nasbench101.network import MAKERS, MOMENTUM, conv_bn_relu
-from foresee.spaces.one_shot import Choice, Live, Mixed, OneShot, Weights, live, one_hot, share, tensors
+from foresee.spaces.one_shot import Choice, Mixed, OneShot, one_hot, share, tensors
+from foresee.spaces.weighing import ONE, Live, Weights
 from foresee.task import Task
 
 #: in the order of the published code
@@ -98,7 +98,7 @@ class ChoiceCell(nn.Module):
         weight = read[0]
         if weight is None:
             return None
-        return weighed(weight, self.projections[str(vertex)], x)
+        return weight.times(self.projections[str(vertex)], x)
 
 
 def _plus(total: Tensor | None, term: Tensor) -> Tensor:
@@ -263,11 +263,12 @@ class ChoiceBlocks(OneShot[Architecture]):
 
     def inherit(self, architecture: Architecture) -> PathNetwork:
         """The stand-alone network of the path, in this network's own form, its weights in the same storage."""
-        weights = {name: live(vector) for name, vector in self.path(architecture).items()}
+        path = {name: vector.tolist() for name, vector in self.path(architecture).items()}
+        weights = {name: tuple(ONE if number else None for number in numbers) for name, numbers in path.items()}
         used = needed(self.wiring, weights)
         blocks = {node: [architecture.ops[node - 1]] for node in sorted(used) if node <= self.wiring.nodes}
         projected = [v for v in sorted(used) if input_weights(self.wiring, v, weights)[0] is not None]
-        held = weights | {f"op_{node}": (torch.ones(()),) for node in blocks}
+        held = weights | {f"op_{node}": (ONE,) for node in blocks}
         with torch.device("meta"):
             network = PathNetwork(self._network(blocks, projected), held)
         share(network, tensors(self))
@@ -281,7 +282,7 @@ def _inputs(wiring: Wiring, vertex: int) -> str:
 
 def input_weights(wiring: Wiring, vertex: int, weights: Present) -> Live:
     """Weight of each vertex that `vertex` may read; ones where there is nothing to choose."""
-    return weights[_inputs(wiring, vertex)] if vertex in wiring.free else torch.ones(vertex).unbind()
+    return weights[_inputs(wiring, vertex)] if vertex in wiring.free else (ONE,) * vertex
 
 
 def needed(wiring: Wiring, weights: Present) -> set[int]:

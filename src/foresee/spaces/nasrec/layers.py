@@ -269,14 +269,16 @@ class Transformer(nn.Module):
 
 # -- what joins the two outputs ---------------------------------------------------------------------------------------
 class Interact(nn.Module):
-    """The dense output as eight tokens: linear and layer norm, both left out where it has the right width already."""
+    """The dense output as eight tokens: linear and layer norm, both left out where it has the right width already.
 
-    def __init__(self, width: int) -> None:
+    In a one-shot network (`skip=False`) they stay, for its narrower networks have them.
+    """
+
+    def __init__(self, width: int, *, skip: bool = True) -> None:
         super().__init__()
         wanted = INTERACT_TOKENS * EMBEDDING
-        self.project: nn.Module = (
-            nn.Sequential(linear(width, wanted), nn.LayerNorm(wanted)) if width != wanted else nn.Identity()
-        )
+        keep = not (skip and width == wanted)
+        self.project: nn.Module = nn.Sequential(linear(width, wanted), nn.LayerNorm(wanted)) if keep else nn.Identity()
 
     def forward(self, dense: Tensor) -> Tensor:
         """(B, width) to (B, 8, 16)."""
@@ -285,11 +287,15 @@ class Interact(nn.Module):
 
 
 class FactorisationMachine(nn.Module):
-    """(sum of tokens)^2 - sum of squared tokens; linear (left out where the dense output is 16 wide), layer norm."""
+    """(sum of tokens)^2 - sum of squared tokens; linear (left out where the dense output is 16 wide), layer norm.
 
-    def __init__(self, width: int) -> None:
+    In a one-shot network (`skip=False`) it stays.
+    """
+
+    def __init__(self, width: int, *, skip: bool = True) -> None:
         super().__init__()
-        self.linear: nn.Module = linear(EMBEDDING, width) if width != EMBEDDING else nn.Identity()
+        keep = not (skip and width == EMBEDDING)
+        self.linear: nn.Module = linear(EMBEDDING, width) if keep else nn.Identity()
         self.norm = nn.LayerNorm(width)
 
     def forward(self, sparse: Parts) -> Tensor:

@@ -28,7 +28,8 @@ from foresee.spaces.nasrec.architecture import BINARY_OPS, FLAGS, Alphabet, Arch
 from foresee.spaces.nasrec.layers import EMBEDDING, INTERACT_TOKENS, Split, Wide
 from foresee.spaces.nasrec.network import Embeddings, Network, click_log
 from foresee.spaces.nasrec.wide import Pass, WideBlock
-from foresee.spaces.one_shot import Choice, OneShot, Weights, one_hot, share
+from foresee.spaces.one_shot import Choice, OneShot, one_hot, share
+from foresee.spaces.weighing import Weights
 from foresee.task import Task
 
 SWITCH = ("off", "on")

@@ -20,7 +20,7 @@ from foresee.spaces.nasrec.layers import (
     Wide,
 )
 from foresee.spaces.nasrec.network import Embeddings
-from foresee.spaces.one_shot import Live
+from foresee.spaces.weighing import Live
 
 
 class WideSum(nn.Module):
@@ -74,8 +74,8 @@ class WideBlock(nn.Module):
         }
         self.dense = nn.ModuleDict({op: makers[op]() for op in alphabet.dense_ops})
         self.sparse = nn.ModuleDict({op: makers[op]() for op in alphabet.sparse_ops})
-        self.interact = Interact(width)
-        self.fm = FactorisationMachine(width)
+        self.interact = Interact(width, skip=False)
+        self.fm = FactorisationMachine(width, skip=False)
 
 
 class WideNetwork(Protocol):

@@ -23,7 +23,8 @@ from foresee.spaces.blocks import global_average, image_shape
 from foresee.spaces.four_nodes import EDGES, EDGES_INTO
 from foresee.spaces.nats_size.architecture import LAYERS, REDUCTIONS, Architecture
 from foresee.spaces.nats_size.network import OPS, Network
-from foresee.spaces.one_shot import Choice, Live, OneShot, Weights, chosen, live, one_hot, share_corners
+from foresee.spaces.one_shot import Choice, OneShot, chosen, one_hot, share_corners
+from foresee.spaces.weighing import Live, Weights, live
 from foresee.task import Task
 
 
@@ -203,7 +204,8 @@ class NATSSizeOneShot(OneShot[Architecture]):
     def skips(self, before: str, choice: str) -> Live:
         """Weights of the skip's two forms: how likely two blocks are of equal width, and how likely they are not."""
         equal = (self.weight(before) * self.weight(choice)).sum()
-        return live(torch.stack([equal, 1.0 - equal]), self.gradient)
+        known = (self.host(before) * self.host(choice)).sum()
+        return live(torch.stack([equal, 1.0 - equal]), self.gradient, torch.stack([known, 1.0 - known]))
 
     def pre_gap(self, x: Tensor) -> Tensor:
         """The map before global pooling."""

@@ -1,0 +1,58 @@
+"""`foresee search --train-best`: the foremost of a search, trained."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
+
+import typer
+from rich.markup import escape
+
+from foresee.cli.app import stopped as say_stopped
+from foresee.cli.options import parse_settings
+from foresee.cli.progress import Epochs
+from foresee.cli.start import STOPPED
+
+
+def recipe_of(pairs: list[str]) -> tuple[dict[str, Any], list[str]]:
+    """What `--set` says of the recipe, and the rest, which is for the search."""
+    own = [pair for pair in pairs if pair.startswith("recipe.")]
+    return parse_settings(own).get("recipe", {}), [pair for pair in pairs if pair not in own]
+
+
+def checked(count: int, recipe: str, changes: Mapping[str, Any]) -> Any:
+    """The recipe, before anything is searched."""
+    from foresee.checks import whole
+    from foresee.training.recipe import recipe as get_recipe
+
+    whole("--train-best", count)
+    return get_recipe(recipe, **changes)
+
+
+def train_foremost(run: Any, count: int, recipe: Any, report: Callable[[], object], *, quiet: bool) -> Any:
+    """The foremost, trained; a training that is stopped goes on with the same command and --resume."""
+    from foresee.searchers.foremost import train_best
+
+    watch = Epochs("training", show=not quiet)
+    try:
+        with watch:
+            return replace(run, trained=train_best(run, count, recipe, observers=[watch.observe]))
+    except KeyboardInterrupt:
+        report()
+        say_stopped("; the search is done, the same command with --resume goes on training")
+        raise typer.Exit(STOPPED) from None
+
+
+def trained(run: Any) -> list[tuple[str, str]]:
+    """What training says of the foremost, a line each, and who is the best."""
+    if run.trained is None:
+        return []
+    rows = []
+    for one in run.trained.foremost:
+        said = one.reason if one.trained is None else f"validation {one.trained.validation or 'none'}"
+        said += f"; test {one.trained.test}" if one.trained is not None and one.trained.test else ""
+        rows.append(("trained" if one.place == 1 else "", escape(f"{one.place}. candidate {one.id}: {said}")))
+    best = run.trained.best
+    weights = "" if best.trained.folder is None else f", weights in {best.trained.folder / 'best.safetensors'}"
+    return [*rows, ("winner", escape(f"candidate {best.id}: {best.candidate.architecture}{weights}"))]

@@ -1,0 +1,60 @@
+"""From what names a network to the network that is trained: a module is itself; an architecture is built by the recipe."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from torch import nn
+
+from foresee.errors import InputError
+from foresee.seeds import derive
+from foresee.spaces.candidate import Candidate
+from foresee.spaces.find import get
+from foresee.task import Task
+from foresee.training.recipe import Recipe
+
+#: what can be trained: a module, an architecture, or a file or a run's folder that holds one
+Trainable = nn.Module | Candidate | str | Path | Mapping[str, Any]
+
+
+def candidate_of(network: Trainable) -> Candidate | None:
+    """The architecture that was handed over; None where it is a module."""
+    if isinstance(network, nn.Module):
+        return None
+    if isinstance(network, Candidate):
+        return network
+    if isinstance(network, Mapping):
+        return Candidate.from_json(dict(network))
+    if not isinstance(network, str | Path):
+        raise InputError(
+            f"training: a {type(network).__name__} is no network; expected a torch.nn.Module, a candidate of a run, or the "
+            "path of a best.json"
+        )
+    path = Path(network)
+    return Candidate.load(path / "best.json" if path.is_dir() else path)
+
+
+def for_recipe(candidate: Candidate, recipe: Recipe, task: Task) -> Candidate:
+    """The architecture in the space as the recipe wants its networks, for the task of the data.
+
+    Width and depth (`channels`, `layers`) are the recipe's where the space has settings of these names, all that the recipe
+    speaks of; an auxiliary head and dropped paths where the recipe gives them a weight and the space can have them.
+    """
+    space = candidate.space
+    taken = space.defaults()
+    shape = {key: value for key in ("channels", "layers") if (value := getattr(recipe, key)) is not None}
+    changes: dict[str, Any] = shape if shape.keys() <= taken.keys() else {}
+    if recipe.auxiliary and "auxiliary" in taken:
+        changes["auxiliary"] = True
+    if recipe.drop_path and "drop_path" in taken:
+        changes["drop_path"] = recipe.drop_path
+    if changes:
+        space = get(space.reference, **{**space.settings(), **changes})
+    return Candidate(space, space.parse(str(candidate.architecture)), task, candidate.details)
+
+
+def built(candidate: Candidate, seed: int) -> nn.Module:
+    """The network with fresh weights of the seed."""
+    return candidate.build(derive(seed, "weights"))

@@ -1,0 +1,64 @@
+"""`fs.load_exported`: the network of an exported folder, built again around its weights."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+
+import safetensors.torch
+from torch import nn
+
+from foresee.errors import InputError, RunError
+from foresee.spaces.candidate import Candidate
+from foresee.spaces.find import Said
+from foresee.training.export import described
+from foresee.training.export.answering import Answering
+from foresee.training.export.described import Description
+from foresee.training.steps import load_weights
+
+
+def load_exported(folder: str | Path, *, network: nn.Module | None = None, space: Said | None = None) -> nn.Module:
+    """The network, evaluating, on the CPU.
+
+    Its weights come from `model.safetensors`, whose digest is checked; nothing is unpickled. The network is built from the
+    architecture in `model.json`; code of your own is handed over: `network` (any weights), or `space` for an architecture of
+    an own space. An export that takes pixels gives a network that normalises by itself, and is
+    called by position.
+
+    >>> import tempfile, torch
+    >>> from foresee.training.export import export
+    >>> with tempfile.TemporaryDirectory() as there:
+    ...     made = export(nn.Linear(3, 2), f"{there}/linear", ["safetensors"], example=torch.zeros(1, 3))
+    ...     load_exported(made.folder, network=nn.Linear(3, 2))(torch.zeros(4, 3)).shape
+    torch.Size([4, 2])
+    """
+    folder = Path(folder)
+    facts = described.read(folder)
+    if "safetensors" not in facts.files:
+        raise InputError(
+            f"{folder}: holds {', '.join(facts.files)} but no safetensors; use.py there runs it without foresee"
+        )
+    made = _built(folder, facts, network, space)
+    written = facts.files["safetensors"]
+    # The name in the JSON is not followed: weights lie where they always lie.
+    path = folder / "model.safetensors"
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise RunError(f"{path}: {error.strerror or error}") from error
+    if hashlib.sha256(content).hexdigest() != written.sha256:
+        raise RunError(f"{path}: damaged, or of another export (its sha256 is not the one in {described.FILE})")
+    try:
+        tensors = safetensors.torch.load(content)
+    except Exception as error:  # its parser raises errors of its own
+        raise RunError(f"{path}: not a safetensors file ({error})") from error
+    load_weights(made, tensors)
+    return (Answering(made, facts.statistics, facts.names) if facts.pixels else made).eval()
+
+
+def _built(folder: Path, facts: Description, network: nn.Module | None, space: Said | None) -> nn.Module:
+    if network is not None:
+        return network
+    if facts.architecture is None:
+        raise InputError(f"{folder}: the network is code of your own; hand one over to be filled: network=...")
+    return Candidate.from_json(dict(facts.architecture), space=space, where=str(folder / described.FILE)).build(0)

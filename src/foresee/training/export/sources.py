@@ -1,0 +1,129 @@
+"""What can be exported: a module, a training that ended, a search that trained its foremost, or what these left on disk."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from torch import Tensor, nn
+
+from foresee.data.normalising import Statistics
+from foresee.errors import InputError, RunError
+from foresee.spaces.candidate import Candidate
+from foresee.spaces.find import Said
+from foresee.task import Task
+from foresee.training import checkpoints
+from foresee.training.steps import load_weights
+
+#: what a training leaves in its folder
+TRAINING, ARCHITECTURE = "training.json", "architecture.json"
+#: what a search says of the foremost that it trained
+FOREMOST = "trained.json"
+#: before the names of a network's tensors in a checkpoint to go on from
+NETWORK = "network."
+
+
+@dataclass(frozen=True)
+class Source:
+    """A network and what is known of it."""
+
+    network: nn.Module
+    candidate: Candidate | None = None
+    task: Task | None = None
+    classes: tuple[str, ...] = ()
+    statistics: Statistics | None = None
+
+
+def source_of(given: Any, *, network: nn.Module | None = None, space: Said | None = None) -> Source:
+    """The network of a module, a `Trained`, a `Run` whose foremost were trained (the best of them), the folder of a training
+    or of such a run, or a checkpoint (`last.safetensors`).
+
+    `network` takes the weights of a folder whose network is code of somebody's own, `space` reads the architecture of one
+    from an own space: no file is followed to code.
+    """
+    if isinstance(given, nn.Module):
+        return Source(given)
+    if isinstance(given, str | Path):
+        return _of_folder(Path(given), network, space)
+    for name in ("trained", "best", "trained"):  # a run's trainings, the best of them, what its training gave
+        if not isinstance(getattr(given, "network", None), nn.Module):
+            given = getattr(given, name, None) or given
+    if isinstance(getattr(given, "network", None), nn.Module):
+        return _of_trained(given, space)
+    raise InputError(
+        f"export: a {type(given).__name__} is no network; expected a torch.nn.Module, what `train` returned, or the folder "
+        "of a training"
+    )
+
+
+def _of_trained(trained: Any, space: Said | None) -> Source:
+    candidate: Candidate | None = getattr(trained, "candidate", None)
+    folder = getattr(trained, "folder", None)
+    if candidate is None and folder is not None and (Path(folder) / ARCHITECTURE).is_file() and _known(folder, space):
+        candidate = Candidate.load(Path(folder) / ARCHITECTURE, space=space)
+    task = getattr(trained, "task", None) or (None if candidate is None else candidate.task)
+    return Source(trained.network, candidate, task, tuple(trained.classes), _statistics(trained.facts))
+
+
+def _known(folder: Path, space: Said | None) -> bool:
+    """Whether the architecture's space can be found: a registered one, or one that was handed over."""
+    plain = _json(Path(folder) / ARCHITECTURE)
+    return space is not None or ":" not in str(plain.get("space", ""))
+
+
+def _of_folder(path: Path, network: nn.Module | None, space: Said | None) -> Source:
+    folder, name = (_trained_in(path), "best") if path.is_dir() else (path.parent, path.stem)
+    if not checkpoints.exists(folder, name):
+        hint = "; nothing is trained here yet: foresee train does it" if (folder / "run.sqlite").is_file() else ""
+        raise RunError(f"{path}: no checkpoint here ({name}.json is missing){hint}")
+    tensors, _ = checkpoints.read(folder, name)
+    tensors = _network_tensors(tensors)
+    said = _json(folder / TRAINING) if (folder / TRAINING).is_file() else {}
+    candidate = None
+    if (folder / ARCHITECTURE).is_file():
+        candidate = Candidate.load(folder / ARCHITECTURE, space=space)
+        network = network or candidate.build(0)
+    if network is None:
+        raise InputError(
+            f"{folder}: the network is code of your own, which no file names; hand it over (code=..., or --network "
+            "module:function on the command line)"
+        )
+    load_weights(network, tensors)
+    task = None if candidate is None else candidate.task
+    return Source(network, candidate, task, tuple(map(str, said.get("classes") or ())), _statistics(said.get("facts")))
+
+
+def _trained_in(folder: Path) -> Path:
+    """The folder of the training that is meant: in a run whose foremost were trained, the best of them."""
+    if (folder / FOREMOST).is_file():
+        best = _json(folder / FOREMOST).get("best")
+        if isinstance(best, int):
+            return folder / "trained" / str(best)
+    return folder
+
+
+def _network_tensors(tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """The network's own: all of the best weights, some of a checkpoint to go on from."""
+    if not any(key.startswith("optimiser.") for key in tensors) and not all(key.startswith(NETWORK) for key in tensors):
+        return dict(tensors)
+    return {key.removeprefix(NETWORK): value for key, value in tensors.items() if key.startswith(NETWORK)}
+
+
+def _statistics(facts: Any) -> Statistics | None:
+    found = facts.get("normalised by") if isinstance(facts, Mapping) else None
+    if not isinstance(found, Mapping):
+        return None
+    return Statistics(tuple(map(float, found["mean"])), tuple(map(float, found["std"])))
+
+
+def _json(path: Path) -> dict[str, Any]:
+    try:
+        plain = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError) as error:
+        raise RunError(f"{path}: cannot be read ({error})") from error
+    if not isinstance(plain, dict):
+        raise RunError(f"{path}: expected an object, got {type(plain).__name__}")
+    return plain

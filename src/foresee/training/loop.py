@@ -1,0 +1,82 @@
+"""`fs.train`: from a network, data and a recipe to a trained network."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from torch import nn
+
+from foresee.errors import InputError
+from foresee.runs.events import Observer
+from foresee.runs.progress import watched
+from foresee.training.building import Trainable, built, candidate_of, for_recipe
+from foresee.training.epochs import SAVED, Epochs
+from foresee.training.keeping import Folder, Memory
+from foresee.training.recipe import Recipe
+from foresee.training.recipe import recipe as get_recipe
+from foresee.training.sources import sources
+from foresee.training.trained import Trained
+
+
+def train(
+    network: Trainable,
+    data: Any,
+    recipe: str | Path | Recipe = "fast",
+    *,
+    out: str | Path | None = None,
+    resume: bool = False,
+    validation: Any = None,
+    test: Any = None,
+    seed: int = 0,
+    device: str = "cpu",
+    observers: Iterable[Observer] = (),
+    progress: bool = False,
+    teacher: nn.Module | None = None,
+    save_seconds: float = SAVED,
+    **changes: Any,
+) -> Trained:
+    """Train a network by a recipe.
+
+    Args:
+        network: any module, trained itself; or an architecture (`run.best`, a `best.json`, a run's folder), which is built
+            with the recipe's width, depth and auxiliary head for the data's task.
+        data: a name or path (`data.load`), a `Data`, `(inputs, labels)`, a `DataLoader`; see `sources`.
+        recipe: a name (`foresee recipes`), a TOML file or a `Recipe`.
+        out: the folder to keep it in; None keeps nothing.
+        resume: go on with what is in `out`, or begin.
+        validation: what epochs are judged by; None: the data's own split, or the recipe's share of the training data.
+        test: what the best is judged by; None: the data's own split.
+        seed: decides everything that is random: weights of an architecture, order, augmentation, dropout.
+        device: where.
+        observers: are told what happens.
+        progress: show a line of progress.
+        teacher: a trained network whose answers are learnt from, by the recipe's `distil`.
+        save_seconds: seconds between two checkpoints within an epoch.
+        changes: values of the recipe: `epochs=50, lr=0.1`.
+
+    >>> import torch
+    >>> x = torch.randn(60, 4)
+    >>> found = train(nn.Linear(4, 2), (x, (x.sum(1) > 0).long()), epochs=3, batch=10)
+    >>> len(found.history), found.validation.samples
+    (3, 6)
+    """
+    chosen = get_recipe(recipe, **changes)
+    if chosen.distil and teacher is None:
+        raise InputError(f"recipe: distil = {chosen.distil:g} needs a teacher; hand one over, or say distil = 0")
+    candidate = candidate_of(network)
+    shape = None if candidate is None else candidate.task.inputs
+    found = sources(data, validation=validation, test=test, share=chosen.validation, seed=seed, inputs=shape)
+    if candidate is not None:
+        candidate = for_recipe(candidate, chosen, found.train.task or candidate.task)
+        network = built(candidate, seed)
+    assert isinstance(network, nn.Module)
+    kept = Memory() if out is None else Folder(out, resume=resume)
+    loop = Epochs(network, found, chosen, kept, seed, device, teacher, watched(observers, progress), save_seconds)
+    try:
+        trained = loop.run(None if candidate is None else candidate.to_json())
+        return replace(trained, candidate=candidate, task=found.train.task)
+    finally:
+        kept.close()

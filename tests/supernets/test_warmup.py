@@ -1,0 +1,95 @@
+"""Levels in steps, and a network after one."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.one_shots import CASES
+from torch import nn
+
+from foresee.data.arrays import Arrays
+from foresee.errors import InputError
+from foresee.quantities import format_share, parse_share
+from foresee.supernets.level import steps_of
+from foresee.supernets.recipes import usual_recipe, usual_warmup
+from foresee.supernets.warmup import Warmup, warmed
+from foresee.task import Task
+from foresee.training.recipe import Recipe, recipe
+
+DATA = Arrays(torch.randn(50, 4, generator=torch.Generator().manual_seed(0)), torch.arange(50) % 2)
+
+
+@given(st.floats(0, 1), st.floats(0, 1), st.integers(1, 80), st.integers(1, 5))
+def test_more_is_never_fewer_steps(first, second, batch, epochs):
+    chosen = Recipe(batch=batch, epochs=epochs)
+    low, high = sorted((first, second))
+    whole = epochs * (50 // min(batch, 50))
+    assert steps_of(0.0, DATA, chosen) == 0
+    assert steps_of(1.0, DATA, chosen) == whole
+    assert steps_of(low, DATA, chosen) <= steps_of(high, DATA, chosen) <= whole
+    assert steps_of(low, DATA, chosen) * min(batch, 50) >= low * whole * min(batch, 50) - 1e-3  # rounded up
+
+
+@given(st.integers(0, 10_000))
+def test_shares_are_read_as_they_are_written(parts):
+    share = parts / 10_000
+    assert parse_share(format_share(share)) == pytest.approx(share, abs=1e-12)
+    assert format_share(parse_share(format_share(share))) == format_share(share)
+
+
+@pytest.mark.parametrize("wrong", ["-1%", "101%", "1.5", "nan", "", "10%%", True, math.inf])
+def test_what_is_no_share(wrong):
+    with pytest.raises(InputError, match="share"):
+        parse_share(wrong)
+
+
+def test_what_is_recorded():
+    one = Warmup(0.25, Recipe(name="mine", batch=8, epochs=2), DATA)
+    assert one.steps == 3
+    assert {key: one.facts[key] for key in ("level", "by", "steps", "samples", "of")} == {
+        "level": "25%",
+        "by": "network",
+        "steps": 3,
+        "samples": 24,
+        "of": 50,
+    }
+    assert one.words == "25%: each network by itself, 3 steps of recipe mine, 24 samples of 50"
+
+
+def test_a_level_is_reached_from_the_weights_that_are_there():
+    """As many plain steps, by hand."""
+    chosen = Recipe(batch=10, epochs=1, lr=0.1, momentum=0.0, schedule="constant")
+    torch.manual_seed(0)
+    network = nn.Linear(4, 2)
+    plain = nn.Linear(4, 2)
+    plain.load_state_dict(network.state_dict())
+    state = torch.get_rng_state()
+    found = warmed(network, DATA, "40%", recipe=chosen, seed=5)
+    assert found is network
+    assert torch.equal(torch.get_rng_state(), state)
+    from foresee.seeds import derive
+    from foresee.supernets.course import Course
+
+    for batch in Course(DATA, chosen, 2, derive(5, "warmup")).batches():
+        loss = nn.functional.cross_entropy(plain(batch.inputs), batch.labels)
+        with torch.no_grad():
+            for parameter, slope in zip(plain.parameters(), torch.autograd.grad(loss, plain.parameters()), strict=True):
+                parameter -= 0.1 * slope
+    torch.testing.assert_close(found.weight, plain.weight)
+
+
+def test_the_mode_is_kept():
+    assert not warmed(nn.Linear(4, 2).eval(), DATA, "50%").training
+
+
+def test_what_is_usual():
+    assert {name: usual_recipe(case.space()) for name, case in CASES.items() if name in ("darts", "autoformer")} == {
+        "darts": "nesbs_supernet",
+        "autoformer": "autoformer_supernet",
+    }
+    assert usual_recipe(CASES["nasrec_full"].space()) == "nasrec_supernet"
+    assert recipe(usual_warmup(Task())).epochs == recipe(usual_warmup(CASES["nasrec_full"].task)).epochs == 1

@@ -1,0 +1,57 @@
+"""Architectures are built as the recipe wants them, where their space can."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import pytest
+import torch
+
+import foresee as fs
+from foresee.errors import InputError
+from foresee.training.building import built, candidate_of, for_recipe
+from foresee.training.recipe import recipe
+
+TASK = fs.Task((3, 32, 32), 7)
+
+
+def candidate(space: str, **settings: Any) -> fs.Candidate:
+    made = fs.spaces.get(space, **settings)
+    return fs.Candidate(made, made.sample(random.Random(0)), fs.Task((3, 32, 32), 10))
+
+
+@pytest.mark.parametrize(
+    ("space", "name", "settings"),
+    [
+        ("darts", "nasi_cifar", {"auxiliary": True, "drop_path": 0.2}),
+        ("darts", "ch4_cifar", {}),
+        ("darts", "nasi_imagenet", {"channels": 46, "layers": 14, "auxiliary": True}),
+        ("darts", "fast", {"channels": 4}),
+        ("nasbench201", "nasi_cifar", {"channels": 4}),
+        ("autoformer_tiny", "autoformer", {"drop_path": 0.1}),
+    ],
+)
+def test_the_recipes_form_where_the_space_has_it(space: str, name: str, settings: dict[str, Any]) -> None:
+    given = candidate(space, channels=4) if space != "autoformer_tiny" else candidate(space)
+    made = for_recipe(given, recipe(name), TASK)
+    usual = {"channels": 36, "layers": 20} if space == "darts" and name in ("nasi_cifar", "ch4_cifar") else {}
+    assert {**made.space.defaults(), **made.space.settings()} == {**made.space.defaults(), **usual, **settings}
+    assert made.task == TASK
+    assert str(made.architecture) == str(given.architecture)
+
+
+def test_weights_come_from_the_seed() -> None:
+    one = candidate("nasbench201", channels=2, cells=1)
+    first, second, third = (built(one, seed).state_dict() for seed in (1, 1, 2))
+    assert all(torch.equal(first[key], second[key]) for key in first)
+    assert any(not torch.equal(first[key], third[key]) for key in first)
+
+
+def test_what_names_a_network() -> None:
+    one = candidate("nasbench201")
+    assert candidate_of(one) is one
+    assert candidate_of(one.to_json()).to_json() == one.to_json()  # type: ignore[union-attr]
+    assert candidate_of(torch.nn.ReLU()) is None
+    with pytest.raises(InputError, match="is no network"):
+        candidate_of(3)  # type: ignore[arg-type]
