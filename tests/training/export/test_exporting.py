@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 from pathlib import Path
 from typing import Any
@@ -132,8 +133,12 @@ def test_what_cannot_be_asked(tmp_path: Path) -> None:
 
 
 def test_onnx_says_what_is_missing_before_anything_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def missing(library: str) -> Any:
-        raise ImportError(f"No module named {library!r}")
+    found = importlib.import_module
+
+    def missing(library: str, *of: Any) -> Any:
+        if library.startswith("onnx"):
+            raise ImportError(f"No module named {library!r}")
+        return found(library, *of)
 
     monkeypatch.setattr("foresee.extras.importlib.import_module", missing)
     with pytest.raises(MissingExtraError, match=r"foresee\[onnx\]"):

@@ -119,6 +119,7 @@ class Onnx(Format):
                     output_names=["logits"],
                     external_data=False,
                     dynamo=True,
+                    verbose=False,
                 )
             else:
                 torch.onnx.export(
