@@ -103,7 +103,8 @@ class Preset:
     @property
     def needs(self) -> str:
         """What has to be handed over; "" where nothing."""
-        return "a table of measured values (--table)" if MEASURED in self.search.get("objectives", ()) else ""
+        follows = MEASURED in self.search.get("objectives", ()) and "measure" not in self.search
+        return "a table of measured values (--table)" if follows else ""
 
     @property
     def there(self) -> bool:
