@@ -14,7 +14,10 @@ from foresee.runs.record import Record
 from foresee.spaces.find import is_code
 
 #: settings that `foresee search` has an option for, with the value that needs no mention
-_OPTIONS = {"seed": None, "tokens": None, "batch_size": None, "repeats": 1, "threads": 1, "device": "cpu"}
+_OPTIONS = {
+    **{"seed": None, "tokens": None, "batch_size": None, "repeats": 1, "threads": 1, "device": "cpu"},
+    **{"warmup": None, "warmup_by": None, "warmup_recipe": None},
+}
 #: settings that change nothing in the command when they have this value, and cannot be given by an option otherwise
 _SILENT = {"window": 8, "finalist_seeds": 4}
 #: how many finalists there are where nothing was said
@@ -71,7 +74,7 @@ def search_line(record: Record, out: str) -> str:
         return ""
     words = ["foresee", "search", str(settings["space"]), *_proxies(record)]
     words += [word for name in settings.get("objectives") or () for word in ("--objective", str(name))]
-    for name in ("searcher", "evaluations"):
+    for name in ("searcher", "evaluations", "measure", "measure_recipe"):
         words += _option(name, settings.get(name))
     words += _option("finalists", None if settings.get("finalists") == FINALISTS else settings.get("finalists"))
     for count, sides in (settings.get("limits") or {}).items():
