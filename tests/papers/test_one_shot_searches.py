@@ -92,6 +92,15 @@ def test_figure_2_over_the_epochs_with_the_share_that_no_table_holds(tmp_path, m
     assert len(names) >= 2
 
 
+def test_a_search_without_a_score_is_a_missing_cell_with_its_reason(tmp_path, monkeypatch):
+    from foresee.scoring.scorer import Scored, Scorer
+
+    monkeypatch.setattr(Scorer, "__call__", lambda self, job: [Scored(error="no memory") for _ in job.texts])
+    where = workshop(holding(tmp_path, []), searcher_settings=SMALLER)
+    cell = searched(where, "gdas", COLUMN, {}, error=False, searcher="gdas")
+    assert (cell.estimate, cell.reason) == (None, "no candidate of the search has a score: no memory")
+
+
 def test_a_curve_leaves_out_what_no_table_holds():
     errors = np.array([[6.0, np.nan, 4.0], [8.0, np.nan, np.nan]])
     (line,) = tables_of.curve("mine", errors)

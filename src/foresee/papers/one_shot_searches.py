@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from foresee.papers.base import reproduction
-from foresee.papers.cells import Found, Scatter, Unavailable, missing
+from foresee.papers.cells import Cell, Found, Scatter, Unavailable, missing
 from foresee.papers.nasi import SPACES
 from foresee.papers.samples import Floats
 from foresee.papers.searches import picks
@@ -68,14 +68,15 @@ def figure_2(workshop: Workshop) -> Iterator[Found]:
         except Unavailable as why:
             yield from missing([*FIGURE, "nasi"], [column], why)
             continue
-        for row, (searcher, settings) in one_shot_rows(workshop, column, FIGURE).items():
-            found = picks(workshop, column, searcher, settings, space_settings=TRIMMED)
-            yield found.cell(row, column, workshop, error=True)
-            yield from curve(f"{row} on {column}", 100 - found.over_steps)
         small = {"batch": REDUCED["batch"], "one_shot": dict(NETWORKS["nasbench1shot1"])}
-        found = picks(workshop, column, "nasi", small, space_settings=TRIMMED)
-        yield found.cell("nasi", column, workshop, error=True)
-        yield from curve(f"nasi on {column}", 100 - found.values[:, None])
+        for row, (searcher, settings) in {**one_shot_rows(workshop, column, FIGURE), "nasi": ("nasi", small)}.items():
+            try:
+                found = picks(workshop, column, searcher, settings, space_settings=TRIMMED)
+            except Unavailable as why:
+                yield Cell.missing(row, column, str(why))
+                continue
+            yield found.cell(row, column, workshop, error=True)
+            yield from curve(f"{row} on {column}", 100 - (found.values[:, None] if row == "nasi" else found.over_steps))
 
 
 def curve(name: str, errors: Floats) -> Iterator[Scatter]:

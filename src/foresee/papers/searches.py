@@ -17,7 +17,7 @@ import numpy as np
 
 from foresee.benchmarks import tasks
 from foresee.benchmarks.measuring import Measuring
-from foresee.papers.cells import Cell
+from foresee.papers.cells import Cell, Unavailable
 from foresee.papers.samples import Floats, benchmark, choose
 from foresee.papers.workshop import Workshop
 from foresee.searchers.problem import MEASURED
@@ -159,6 +159,9 @@ def _followed(run: Run) -> list[str]:
             found.append(row.architecture)
         elif found:
             found.append(found[-1])
+    if not found:
+        why = next((row.reason for row in run.record.candidates), "none was proposed")
+        raise Unavailable(f"no candidate of the search has a score: {why}")
     return found
 
 
