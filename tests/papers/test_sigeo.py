@@ -8,7 +8,7 @@ from scipy import stats
 
 from foresee.papers import Workshop, reproduce
 from foresee.papers.asked import Measured
-from foresee.papers.base import reproductions
+from foresee.papers.base import load_all
 from foresee.papers.cells import Cell
 from foresee.papers.numbers import published
 from foresee.papers.samples import BENCHMARKS
@@ -29,7 +29,7 @@ def test_every_cell_of_the_paper_is_asked_for():
         def context(self, *_):
             return ""
 
-    cells = list(reproductions["sigeo-table-2"].compute(Everything(bootstrap=0)))
+    cells = list(load_all()["sigeo-table-2"].compute(Everything(bootstrap=0)))
     table = published("sigeo-table-2")
     assert all(isinstance(one, Cell) for one in cells)
     assert {(one.row, one.column) for one in cells} == {
