@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import sys
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -14,7 +15,7 @@ from tests.training.export.made import small, trained
 
 import foresee as fs
 from foresee.errors import MissingExtraError, UnsupportedError
-from foresee.extras import available, need
+from foresee.extras import need
 from foresee.training.export import formats
 
 REAL = torch.onnx.export
@@ -74,8 +75,8 @@ def test_onnx_is_asked_for_as_torch_takes_it(
     assert stage.names == ["input0"]
 
 
-@pytest.mark.skipif(available("onnx"), reason="the extra onnx is installed")
-def test_the_extra_is_named() -> None:
+def test_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "onnx", None)
     with pytest.raises(MissingExtraError, match=r"pip install 'foresee\[onnx\]'"):
         need("onnx")
 
