@@ -73,6 +73,19 @@ def test_searches_follow_it(way, searcher, recipe, tmp_path):
     ]
 
 
+def test_hnas_gives_a_darts_cell(tmp_path):
+    """Trained at the width and depth that the recipe says, as the thesis does."""
+    (tmp_path / "few.toml").write_text(
+        "epochs = 1\nbatch = 12\nlr = 0.05\nvalidation = 0.5\nchannels = 2\nlayers = 3\n"
+    )
+    data = Arrays(torch.randn(24, 3, 8, 8), torch.arange(24) % 3)
+    asked = {"data": data, "evaluations": 2, "measure": "trained", "measure_recipe": str(tmp_path / "few.toml")}
+    asked |= {"searcher_settings": {"pool": 3, "metric": "params", "kappa": False, "method": "random"}}
+    run = search("darts", ["params"], "hnas", **asked)
+    assert run.record.best.merit == max(row.merit for row in run.record.candidates)
+    assert run.best.space.contains(run.best.architecture)
+
+
 def test_mistakes():
     with pytest.raises(UnknownNameError, match="way to measure 'train': did you mean trained"):
         search("nasbench201", ["params"], "random", evaluations=1, measure="train")

@@ -49,7 +49,6 @@ def test_the_published_search_is_the_larger_one(name):
         ("nasi-fix-darts", {"steps": 100, "batch": 64, "mu": 2, "nu": 100, "constraint": "fixed"}),
         ("nasi-ada-darts", {"steps": 100, "batch": 64, "mu": 2, "nu": 500, "constraint": "adaptive"}),
         ("nasi-nasbench201", {"steps": 100, "batch": 64, "mu": 1, "nu": 1000, "constraint": "adaptive"}),
-        ("hnas-darts", {"pool": 60_000, "evaluations": 25, "probes": 6, "acquisition": "ucb", "measure": "trained"}),
         ("hnas-nasbench201", {"pool": 2000, "evaluations": 20, "objectives": ["measured"]}),
     ],
 )
@@ -75,7 +74,6 @@ def test_what_is_given_wins_and_tables_are_added_to():
     assert settings.scoring.seed == 7
     assert one.settings(full=True, evaluations=2).evaluations == 2
     assert preset("hnas-nasbench201").needs
-    assert not preset("hnas-darts").needs  # it measures by itself
     assert not one.needs
 
 
