@@ -108,6 +108,15 @@ class Data(ABC):
             return self.epoch_samples // size
         return -(-self.epoch_samples // size)
 
+    def steps_from(self, start: int, size: int, number: int, *, drop_last: bool = False) -> int:
+        """The number of batches of epoch `number`, which there is and which has a batch `start`."""
+        steps = self.steps(size, drop_last=drop_last)
+        if number < 0 or not 0 <= start <= steps:
+            raise InputError(
+                f"epoch {number} from batch {start}: expected an epoch from 0, and a batch from 0 to {steps}"
+            )
+        return steps
+
     def epoch(
         self,
         size: int,
@@ -123,11 +132,7 @@ class Data(ABC):
         The order is that of (seed, number of the epoch): the one that `batch` follows in its lap of this number. Without
         `shuffle` it is that of the samples' numbers. From batch `start` on, the batches are those of the whole epoch.
         """
-        steps = self.steps(size, drop_last=drop_last)
-        if number < 0 or not 0 <= start <= steps:
-            raise InputError(
-                f"epoch {number} from batch {start}: expected an epoch from 0, and a batch from 0 to {steps}"
-            )
+        steps = self.steps_from(start, size, number, drop_last=drop_last)
         batches = (self._step(size, seed, number, step, shuffle) for step in range(start, steps))
         return ahead(batches) if self.reads_ahead else batches
 

@@ -19,7 +19,7 @@ from torch.utils.data import DataLoader, Dataset, Subset, default_collate
 
 from foresee.batch import Batch
 from foresee.data.base import Data, digest, little_endian
-from foresee.errors import DataError, ForeseeError, InputError, said
+from foresee.errors import DataError, ForeseeError, said
 from foresee.handed import together
 from foresee.seeds import derive, random_states_kept
 from foresee.task import Task
@@ -99,11 +99,7 @@ class GivenDataset(Data):
         start: int = 0,
     ) -> Iterator[Batch]:
         """As every epoch, and each sample is changed anew, where the data set does so."""
-        steps = self.steps(size, drop_last=drop_last)
-        if number < 0 or not 0 <= start <= steps:
-            raise InputError(
-                f"epoch {number} from batch {start}: expected an epoch from 0, and a batch from 0 to {steps}"
-            )
+        steps = self.steps_from(start, size, number, drop_last=drop_last)
         drawn = shuffle and self._shuffle
         rows = [self._rows_of(size, seed, number, step, drawn).tolist() for step in range(start, steps)]
         return self._batches(rows, derive(seed, "epoch", number))

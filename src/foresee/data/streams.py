@@ -96,11 +96,7 @@ class GivenStream(Data):
         start: int = 0,
     ) -> Iterator[Batch]:
         """One time through the loader, in its own order (`shuffle` is the loader's to decide)."""
-        steps = self.steps(size, drop_last=drop_last)
-        if number < 0 or not 0 <= start <= steps:
-            raise InputError(
-                f"epoch {number} from batch {start}: expected an epoch from 0, and a batch from 0 to {steps}"
-            )
+        steps = self.steps_from(start, size, number, drop_last=drop_last)
         return self._epoch(self._pass(derive(seed, "epoch", number)), size, start, steps)
 
     def _epoch(self, batches: Iterator[Batch], size: int, start: int, steps: int) -> Iterator[Batch]:
