@@ -141,3 +141,13 @@ def test_named_batches_travel_between_processes():
     again = pickle.loads(pickle.dumps(Batch({"x": X, "c": C}, C)))
     assert again.names == ("c", "x")
     assert torch.equal(again.inputs["x"], X)
+
+
+def test_placed_keeps_structure_and_looks_at_nothing():
+    batch = Batch({"b": torch.ones(2, 3), "a": torch.zeros(2, 1)}, torch.tensor([0, 1]))
+    made = batch.placed(lambda tensor: tensor.clone())
+    assert made.names == ("a", "b")
+    assert all(torch.equal(one, other) for one, other in zip(made.parts, batch.parts, strict=True))
+    assert made.labels is not batch.labels
+    assert torch.equal(made.labels, batch.labels)
+    assert Batch(torch.ones(2, 1)).placed(lambda tensor: tensor * float("nan")).labels is None

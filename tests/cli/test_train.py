@@ -176,3 +176,26 @@ def test_from_data_to_a_trained_network_in_one_command(foresee, tmp_path):
     ):
         assert words in foresee(*SEARCH, *TINY, *wrong, "--out", "b", code=2).stderr
     assert not (tmp_path / "b").exists()
+
+
+def test_from_a_folder_of_images_to_a_trained_network(foresee, tmp_path):
+    from PIL import Image
+
+    for split, many in (("train", 8), ("test", 4)):
+        for place, name in enumerate(("cat", "dog")):
+            folder = tmp_path / "pictures" / split / name
+            folder.mkdir(parents=True)
+            for number in range(many):
+                Image.new("RGB", (10, 10), (250 * place, 20 * number, 99)).save(folder / f"{number}.png")
+    few = ["--data", "pictures", "--input", "3x8x8", "--engine", "serial", "-q", "--set", "space.channels=2"]
+    line = [*SEARCH, *few, "--set", "space.cells=1", "--train-best", "1", "--out", "a"]
+    said = foresee(
+        *line, "--set", "recipe.epochs=2", "--set", "recipe.batch=8", "--set", "recipe.validation=0.25"
+    ).stdout
+    assert "of 8" in said  # the test pictures
+    winner = json.loads((tmp_path / "a" / "trained.json").read_text())["best"]
+    found = load(tmp_path / "a" / "trained" / str(winner))
+    assert found.classes == ("cat", "dog")
+    assert found.data["train"]["samples"] == 12
+    page = (tmp_path / "a" / "trained" / str(winner) / "report.html").read_text()
+    assert "dog" in page

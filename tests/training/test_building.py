@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import random
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -55,3 +57,14 @@ def test_what_names_a_network() -> None:
     assert candidate_of(torch.nn.ReLU()) is None
     with pytest.raises(InputError, match="is no network"):
         candidate_of(3)  # type: ignore[arg-type]
+
+
+def test_folders_of_runs_and_of_trainings(tmp_path: Path) -> None:
+    one, other = candidate("nasbench201", channels=2), candidate("nasbench201", channels=3)
+    (tmp_path / "best.json").write_text(json.dumps(one.to_json()))
+    assert candidate_of(tmp_path).space.settings() == {"channels": 2}  # type: ignore[union-attr]
+    assert candidate_of(str(tmp_path / "best.json")).space.settings() == {"channels": 2}  # type: ignore[union-attr]
+    (tmp_path / "architecture.json").write_text(json.dumps(other.to_json()))
+    (tmp_path / "best.json").write_text('{"sha256": "of weights"}')
+    assert candidate_of(tmp_path).space.settings() == {"channels": 3}  # type: ignore[union-attr]
+    assert isinstance(fs.build(tmp_path), torch.nn.Module)

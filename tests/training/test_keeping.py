@@ -84,3 +84,10 @@ def test_loading(tmp_path: Path) -> None:
 def test_differences_name_both_sides() -> None:
     found = differences({"a": 1, "b": {"c": 2}}, {"b": {"c": 3}, "d": 4})
     assert found == ["a: 1 here, None in the run", "b.c: 2 here, 3 in the run", "d: None here, 4 in the run"]
+
+
+def test_a_folder_of_a_search_is_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "run.sqlite").write_text("")
+    with pytest.raises(RunError, match="holds a search; choose another"):
+        go(tmp_path, resume=True)
+    assert not (tmp_path / "training.json").exists()

@@ -203,6 +203,19 @@ def test_ctrl_c_waits_for_the_step_and_saves(tmp_path: Path) -> None:
     assert curve(parted) == curve(train(network(), points(), epochs=2, batch=16))
 
 
+def test_a_checkpoint_every_few_steps(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[int] = []
+    real = checkpoints.write
+
+    def write(folder: Any, name: str, tensors: Any, facts: Any) -> Any:
+        seen.extend([facts["step"]] if name == "last" else [])
+        return real(folder, name, tensors, facts)
+
+    monkeypatch.setattr(checkpoints, "write", write)
+    train(small(), points(), epochs=2, batch=16, out=tmp_path, save_steps=3)
+    assert seen == [3, 6, 7, 9, 12, 14]
+
+
 def test_ctrl_c_while_judging(tmp_path: Path) -> None:
     class Interrupting(nn.Linear):
         done = False

@@ -7,6 +7,9 @@ import random
 import numpy as np
 import pytest
 import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.properties import examples
 from torch import nn
 from torch.nn import functional as F
 
@@ -15,7 +18,7 @@ from foresee.errors import DataError, InputError, RunError, TrainingError
 from foresee.spaces import get
 from foresee.task import Task
 from foresee.training.checkpoints import read, write
-from foresee.training.recipe import Recipe
+from foresee.training.recipe import OPTIMISERS, SCHEDULES, Recipe
 from foresee.training.schedules import rate
 from foresee.training.steps import Training, load_weights
 
@@ -54,17 +57,17 @@ def test_the_same_as_by_hand() -> None:
 
 @pytest.mark.parametrize("recipe", [Recipe(lr=0.1), Recipe(optimiser="adamw", lr=0.01, precision="bfloat16")])
 def test_going_on_is_bitwise(tmp_path, recipe: Recipe) -> None:  # type: ignore[no-untyped-def]
-    given = batches(6)
+    parts = batches(6)
     whole = Training(small(), recipe, steps=6, per_epoch=3, seed=5)
-    losses = [whole.step(batch).loss for batch in given]
+    losses = [whole.step(batch).loss for batch in parts]
     first = Training(small(), recipe, steps=6, per_epoch=3, seed=5)
-    for batch in given[:2]:
+    for batch in parts[:2]:
         first.step(batch)
     write(tmp_path, "last", first.tensors(), first.facts())
     second = Training(small(), recipe, steps=6, per_epoch=3, seed=5)
     second.restore(*read(tmp_path, "last"))
     torch.manual_seed(77)  # the state of the caller has no say
-    assert torch.equal(torch.stack([second.step(batch).loss for batch in given[2:]]), torch.stack(losses[2:]))
+    assert torch.equal(torch.stack([second.step(batch).loss for batch in parts[2:]]), torch.stack(losses[2:]))
     assert all(torch.equal(second.tensors()[key], value) for key, value in whole.tensors().items())
 
 
@@ -156,17 +159,17 @@ def test_a_checkpoint_of_another_network() -> None:
 
 def test_few_digits_with_a_scaler_go_on(tmp_path) -> None:  # type: ignore[no-untyped-def]
     recipe = Recipe(lr=0.05, precision="float16")
-    given = batches(6)
+    parts = batches(6)
     whole = Training(small(), recipe, steps=6, per_epoch=6)
-    losses = [float(whole.step(batch).loss) for batch in given]
+    losses = [float(whole.step(batch).loss) for batch in parts]
     first = Training(small(), recipe, steps=6, per_epoch=6)
-    for batch in given[:3]:
+    for batch in parts[:3]:
         first.step(batch)
     write(tmp_path, "last", first.tensors(), first.facts())
     second = Training(small(), recipe, steps=6, per_epoch=6)
     second.restore(*read(tmp_path, "last"))
     assert second.facts()["scaler"] == first.facts()["scaler"]
-    assert [float(second.step(batch).loss) for batch in given[3:]] == losses[3:]
+    assert [float(second.step(batch).loss) for batch in parts[3:]] == losses[3:]
 
 
 def test_compiled_when_asked(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -174,7 +177,7 @@ def test_compiled_when_asked(monkeypatch: pytest.MonkeyPatch) -> None:
 
     def compiled(forward):  # type: ignore[no-untyped-def]
         asked.append(forward)
-        return lambda *given: 1.0 * forward(*given)
+        return lambda *inputs: 1.0 * forward(*inputs)
 
     monkeypatch.setattr(torch, "compile", compiled)
     network = small()
@@ -208,3 +211,43 @@ def test_mixing_takes_the_networks_outputs() -> None:
         Training(narrow, Recipe(mixup=0.5), steps=2, per_epoch=2).step(Batch(batch.inputs, torch.arange(8) % 5))
     with pytest.raises(InputError, match="does not run on a batch"):
         Training(nn.Linear(7, 2), Recipe(mixup=0.5), steps=2, per_epoch=2).step(batch)
+
+
+@examples(12)
+@given(
+    optimiser=st.sampled_from(OPTIMISERS),
+    schedule=st.sampled_from(SCHEDULES),
+    values=st.fixed_dictionaries(
+        {
+            "clip": st.sampled_from([0, 0.5]),
+            "weight_decay": st.sampled_from([0, 0.1]),
+            "mixup": st.sampled_from([0, 0.4]),
+        }
+    ),
+    stop=st.integers(0, 5),
+    seed=st.integers(0, 99),
+)
+def test_whatever_the_recipe_it_goes_on_bitwise(
+    optimiser: str, schedule: str, values: dict[str, float], stop: int, seed: int
+) -> None:
+    recipe = Recipe(optimiser=optimiser, schedule=schedule, lr=0.01, crop=1, flip=True, no_decay=("norms",), **values)
+    draws = torch.Generator().manual_seed(seed)
+    parts = [
+        Batch(torch.randn(4, 1, 5, 5, generator=draws), torch.randint(0, 3, (4,), generator=draws)) for _ in range(5)
+    ]
+
+    def begun() -> Training:
+        torch.manual_seed(seed)
+        body = [nn.Conv2d(1, 3, 3), nn.BatchNorm2d(3), nn.ReLU(), nn.Dropout(0.3), nn.Flatten(), nn.Linear(27, 3)]
+        return Training(nn.Sequential(*body), recipe, steps=5, per_epoch=2, seed=seed)
+
+    whole, first, second = begun(), begun(), begun()
+    for batch in parts:
+        whole.step(batch)
+    for batch in parts[:stop]:
+        first.step(batch)
+    second.restore({key: one.clone() for key, one in first.tensors().items()}, first.facts())
+    for batch in parts[stop:]:
+        second.step(batch)
+    assert all(torch.equal(second.tensors()[key], one) for key, one in whole.tensors().items())
+    assert second.number == whole.number == 5

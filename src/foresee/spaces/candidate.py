@@ -85,7 +85,7 @@ class Candidate:
 def build(
     source: str | Path | dict[str, Any] | Candidate, *, seed: int | None = None, space: Said | None = None
 ) -> nn.Module:
-    """The network of a `best.json`, of a run folder that holds one, of its parsed JSON, or of a candidate.
+    """The network of a `best.json`, of the folder of a run or of a training, of parsed JSON, or of a candidate.
 
     `space` names the code of an own space (`space=make_net`): a file is not followed to code.
     """
@@ -93,5 +93,12 @@ def build(
         return source.build(seed)
     if isinstance(source, dict):
         return Candidate.from_json(source, space=space).build(seed)
-    path = Path(source)
-    return Candidate.load(path / "best.json" if path.is_dir() else path, space=space).build(seed)
+    return Candidate.load(in_folder(Path(source)), space=space).build(seed)
+
+
+def in_folder(path: Path) -> Path:
+    """The file that names an architecture: the path itself, or in the folder of a run or of a training that file of it."""
+    if not path.is_dir():
+        return path
+    own = path / "architecture.json"  # there, `best.json` tells of weights
+    return own if own.is_file() else path / "best.json"

@@ -10,7 +10,7 @@ from torch import nn
 
 from foresee.errors import InputError
 from foresee.seeds import derive
-from foresee.spaces.candidate import Candidate
+from foresee.spaces.candidate import Candidate, in_folder
 from foresee.spaces.find import get
 from foresee.task import Task
 from foresee.training.recipe import Recipe
@@ -32,8 +32,7 @@ def candidate_of(network: Trainable) -> Candidate | None:
             f"training: a {type(network).__name__} is no network; expected a torch.nn.Module, a candidate of a run, or the "
             "path of a best.json"
         )
-    path = Path(network)
-    return Candidate.load(path / "best.json" if path.is_dir() else path)
+    return Candidate.load(in_folder(Path(network)))
 
 
 def for_recipe(candidate: Candidate, recipe: Recipe, task: Task) -> Candidate:

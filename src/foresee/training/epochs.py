@@ -44,6 +44,7 @@ class Epochs:
         teacher: whose answers are learnt from too, or None.
         observers: are told what happens.
         save_seconds: seconds between two checkpoints within an epoch.
+        save_steps: steps between two; 0 goes by the seconds alone.
     """
 
     def __init__(
@@ -56,7 +57,8 @@ class Epochs:
         device: str,
         teacher: nn.Module | None,
         observers: Iterable[Observer],
-        save_seconds: float,
+        save_seconds: float = SAVED,
+        save_steps: int = 0,
     ) -> None:
         self.data, self.recipe, self.kept, self.seed = data, recipe, kept, seed
         self.per_epoch = data.train.steps(recipe.batch)
@@ -78,7 +80,7 @@ class Epochs:
         self.history: list[Epoch] = []
         self.best: tuple[int, Evaluation | None] = (0, None)
         self.sums = Running()
-        self.save_seconds = save_seconds
+        self.save_seconds, self.save_steps = save_seconds, save_steps
         self._saved = self._told = self._began = time.monotonic()
         self._first = 0
 
@@ -134,7 +136,9 @@ class Epochs:
             "parameters": sum(one.numel() for one in self.training.network.parameters()),
             "device": str(self.training.device),
             "kind": self.training.kind,
-            "normalised by": None if statistics is None else {"mean": statistics.mean, "std": statistics.std},
+            "normalised by": None
+            if statistics is None
+            else {"mean": list(statistics.mean), "std": list(statistics.std)},
             **environment(),
         }
 
@@ -152,7 +156,7 @@ class Epochs:
         try:
             for batch in self.data.train.epoch(self.recipe.batch, seed=order, number=number, start=start):
                 self._step(batch)
-                if self.interrupts.asked or time.monotonic() - self._saved >= self.save_seconds:
+                if self.interrupts.asked or self._due():
                     self.sums.seconds += time.monotonic() - began
                     began = time.monotonic()
                     self._save()
@@ -168,6 +172,11 @@ class Epochs:
         self._ended(number, val, time.monotonic() - began)
         self._save()
         self._event("epoch", **asdict(self.history[-1]))
+
+    def _due(self) -> bool:
+        """Whether it is time for a checkpoint."""
+        by_steps = self.save_steps > 0 and self.training.number % self.save_steps == 0
+        return by_steps or time.monotonic() - self._saved >= self.save_seconds
 
     def _ended(self, number: int, val: Evaluation | None, seconds: float) -> None:
         sums, self.sums = self.sums, Running()

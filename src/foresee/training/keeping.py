@@ -72,6 +72,8 @@ class Folder(Memory):
 
     def begin(self, asked: Mapping[str, Any]) -> tuple[dict[str, Tensor], dict[str, Any]] | None:
         """Take the folder; where a training is to go on, what it was."""
+        if self._held.exists:
+            raise RunError(f"{self._path}: holds a search; choose another --out")
         there = is_there(self._path / TRAINING)
         if there and not self._resume:
             raise RunError(f"{self._path}: a training is in this folder; resume it (--resume), or choose another --out")

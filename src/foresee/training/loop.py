@@ -36,6 +36,7 @@ def train(
     progress: bool = False,
     teacher: nn.Module | None = None,
     save_seconds: float = SAVED,
+    save_steps: int = 0,
     **changes: Any,
 ) -> Trained:
     """Train a network by a recipe.
@@ -55,6 +56,7 @@ def train(
         progress: show a line of progress.
         teacher: a trained network whose answers are learnt from, by the recipe's `distil`.
         save_seconds: seconds between two checkpoints within an epoch.
+        save_steps: steps between two, where that is wanted too.
         changes: values of the recipe: `epochs=50, lr=0.1`.
 
     >>> import torch
@@ -74,7 +76,8 @@ def train(
         network = built(candidate, seed)
     assert isinstance(network, nn.Module)
     kept = Memory() if out is None else Folder(out, resume=resume)
-    loop = Epochs(network, found, chosen, kept, seed, device, teacher, watched(observers, progress), save_seconds)
+    watching = watched(observers, progress)
+    loop = Epochs(network, found, chosen, kept, seed, device, teacher, watching, save_seconds, save_steps)
     try:
         trained = loop.run(None if candidate is None else candidate.to_json())
         return replace(trained, candidate=candidate, task=found.train.task)

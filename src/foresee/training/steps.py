@@ -181,12 +181,13 @@ class Training:
 
     def moved(self, batch: Batch) -> Batch:
         """The batch on the device, images in the recipe's memory layout."""
-        batch = batch.to(self.device)
-        if not self.recipe.channels_last:
-            return batch
-        return batch.rebuilt(
-            part.contiguous(memory_format=torch.channels_last) if part.ndim == 4 else part for part in batch.parts
-        )
+        last = self.recipe.channels_last
+
+        def place(tensor: Tensor) -> Tensor:
+            layout = torch.channels_last if last and tensor.ndim == 4 else torch.preserve_format
+            return tensor.to(self.device, memory_format=layout)
+
+        return batch.placed(place)
 
     def precise(self) -> AbstractContextManager[Any]:
         """What forward runs happen in: autocast, where the recipe asks for fewer digits."""

@@ -146,13 +146,13 @@ def _named(
 ) -> nn.Module | Candidate:
     """What is to be trained: an architecture with its space, or a network that code made."""
     from foresee.seeds import derive
-    from foresee.spaces.candidate import Candidate
+    from foresee.spaces.candidate import Candidate, in_folder
     from foresee.spaces.find import get, is_code
 
     inputs = None if shape is None else parse_shape(shape)
     path = Path(what)
     if architecture is None and not is_code(what) and (path.suffix == ".json" or path.exists()):
-        found = Candidate.load(path / "best.json" if path.is_dir() else path, space=own)
+        found = Candidate.load(in_folder(path), space=own)
         made = get(found.space.reference, **{**found.space.settings(), **settings}) if settings else found.space
         task = found.task if inputs is None else Task(inputs, found.task.outputs, found.task.vocabularies)
         return Candidate(made, made.parse(str(found.architecture)), task, found.details)
