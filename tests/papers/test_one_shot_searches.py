@@ -88,7 +88,7 @@ def test_figure_2_over_the_epochs_with_the_share_that_no_table_holds(tmp_path, m
         assert set(curve.x) <= {1.0, 2.0, 3.0}
         assert all(0 <= error <= 10 for error in curve.y)
     names = {curve.name for curve in page.scatters}
-    assert names <= {f"{row} on nasbench1shot1-s2" for row in ("random", "gdas", "nasi")}
+    assert names <= {f"{row}-nasbench1shot1-s2" for row in ("random", "gdas", "nasi")}
     assert len(names) >= 2
 
 

@@ -76,7 +76,7 @@ def figure_2(workshop: Workshop) -> Iterator[Found]:
                 yield Cell.missing(row, column, str(why))
                 continue
             yield found.cell(row, column, workshop, error=True)
-            yield from curve(f"{row} on {column}", 100 - (found.values[:, None] if row == "nasi" else found.over_steps))
+            yield from curve(f"{row}-{column}", 100 - (found.values[:, None] if row == "nasi" else found.over_steps))
 
 
 def curve(name: str, errors: Floats) -> Iterator[Scatter]:
