@@ -7,6 +7,7 @@ import pickle
 import pytest
 import torch
 
+from foresee.devices import threads
 from foresee.papers.sigeo_shared import Sharing
 from foresee.papers.sigeo_warming import WARM_UP, Descent, warmed
 from foresee.papers.workshop import Workshop
@@ -31,9 +32,10 @@ def test_networks_inherit_what_was_trained_once(work):
     work.prepare([0])
     own = Supernet(work.scorer.space, work.scorer.task, seed=0)
     for steps in (0, 2):
-        if steps:
-            own.train(work.scorer.data, steps, recipe=work.descent.recipe)
-        expected = [work.scorer.of_network(own.inherit(cell), seed=0)[0].value for cell in CELLS]
+        with threads(work.scorer.settings.threads):
+            if steps:
+                own.train(work.scorer.data, steps, recipe=work.descent.recipe)
+            expected = [work.scorer.of_network(own.inherit(cell), seed=0)[0].value for cell in CELLS]
         found = warmed(Workshop(), work, CELLS)[40 if steps else 0, "grad_norm"][0]
         assert [one.value for one in found] == expected
     kept = {path: path.stat().st_mtime_ns for path in work.folder.rglob("*.safetensors")}

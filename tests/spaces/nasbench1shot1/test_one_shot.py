@@ -20,6 +20,7 @@ from foresee.spaces.nasbench1shot1 import (
 )
 from foresee.spaces.nasbench101 import Architecture
 from foresee.spaces.one_shot import straight_through
+from foresee.spaces.weighing import live
 from foresee.task import Task
 
 SPACES = [NASBench1Shot1S1(), NASBench1Shot1S2(), NASBench1Shot1S3(), NASBench1Shot1S3(loose_ends="trimmed")]
@@ -60,7 +61,7 @@ def test_shapes_of_the_published_network():
     task = Task((3, 32, 32), 10)
     networks = [NASBench1Shot1S1().one_shot(task, variant=v).eval() for v in ("published", "corrected")]
     x = torch.zeros(1, 3, 32, 32)
-    path = networks[0].path(NASBench1Shot1S1().sample(stream(0)))
+    path = {name: live(one) for name, one in networks[0].path(NASBench1Shot1S1().sample(stream(0))).items()}
     maps = [[tuple(m.shape[1:]) for m in n.network.stages(x, path)] for n in networks]
     assert maps[0] == [(16, 32, 32), *[(64, 32, 32)] * 3, *[(128, 17, 17)] * 3, *[(256, 9, 9)] * 3]
     assert maps[1] == [(16, 32, 32), *[(64, 32, 32)] * 3, *[(128, 16, 16)] * 3, *[(256, 8, 8)] * 3]
@@ -90,7 +91,8 @@ def test_a_cell_by_hand():
     four = block(4, w[0] * projected[4] + w[1] * one + w[2] * two + w[3] * three)
     w = weights["inputs_output"]
     expected = torch.cat([w[1] * one, w[2] * two, w[3] * three, w[4] * four], 1) + w[0] * projected[5]
-    torch.testing.assert_close(cell(x, weights), expected)
+    found = cell(x, {name: live(vector) for name, vector in weights.items()})
+    torch.testing.assert_close(found, expected)
     assert list(cell.blocks["1"].options) == ["maxpool3x3", "conv3x3", "conv1x1"]
 
 
