@@ -10,6 +10,7 @@ from typing import Any
 
 from torch import nn
 
+from foresee.devices import threads
 from foresee.papers.sigeo_warming import Descent, Warming
 from foresee.runs.events import Observer
 from foresee.scoring.scorer import Scorer
@@ -37,17 +38,11 @@ class Sharing(Warming):
 
     def prepare(self, seeds: Iterable[int], observers: Iterable[Observer] = ()) -> None:
         """Train the supernets that are not there yet; workers only read them."""
-        for seed in seeds:
-            for steps in self.descent.steps:
-                if steps:
-                    self._untrained(seed).train(
-                        self.scorer.data,
-                        steps,
-                        recipe=self.descent.recipe,
-                        out=self._place(steps, seed),
-                        resume=True,
-                        observers=observers,
-                    )
+        how: dict[str, Any] = {"recipe": self.descent.recipe, "resume": True, "observers": observers}
+        with threads(self.scorer.settings.threads):
+            for seed in seeds:
+                for steps in filter(None, self.descent.steps):
+                    self._untrained(seed).train(self.scorer.data, steps, out=self._place(steps, seed), **how)
 
     def networks(self, text: str, seed: int) -> Iterator[nn.Module]:
         """The network with the weights it inherits at each level."""
