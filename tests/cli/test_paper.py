@@ -75,7 +75,11 @@ def test_settings_are_of_spaces_and_searchers(foresee):
     said = foresee("paper", "nasi-table-2", "--sample", "1", "--set", "nassi.steps=2", code=2)
     assert "space or searcher in --set 'nassi'" in said
     assert "nasi" in said
-    page = json.loads(foresee("paper", "nasi-table-2", "--sample", "1", "--set", "nasi.steps=2", "--json"))
+    page = json.loads(
+        foresee(
+            "paper", "nasi-table-2", "--sample", "1", "--set", "nasi.steps=2", "--set", "table.trained=false", "--json"
+        )
+    )
     assert page["settings"]["searcher_settings"] == {"nasi": {"steps": 2}}
     own = ["paper", "sigeo-figure-5", "--sample", "0", "--set", "mlp.widths=[2,3]"]
     assert "did you mean steps" in foresee(*own, "--set", "table.step=2", code=2)
