@@ -193,12 +193,16 @@ def straight_through(
     """
     drawn = {}
     for name, vector in logits.items():
-        uniform = torch.rand(vector.shape, generator=generator, dtype=torch.float64).clamp(1e-12, 1 - 1e-12)
-        gumbel = (-torch.log(-torch.log(uniform))).to(vector)
-        soft = torch.softmax((vector + gumbel) / temperature, -1)
+        soft = torch.softmax((vector + gumbel(vector, generator)) / temperature, -1)
         best = soft.topk((counts or {}).get(name, 1)).indices
         drawn[name] = torch.zeros_like(soft).scatter_(-1, best, 1.0) + (soft - soft.detach())
     return drawn
+
+
+def gumbel(like: Tensor, generator: torch.Generator | None = None) -> Tensor:
+    """Standard Gumbel noise in a tensor's shape and type, drawn in float64."""
+    uniform = torch.rand(like.shape, generator=generator, dtype=torch.float64).clamp(1e-12, 1 - 1e-12)
+    return (-torch.log(-torch.log(uniform))).to(like)
 
 
 def share(network: nn.Module, sources: Mapping[str, Tensor]) -> nn.Module:

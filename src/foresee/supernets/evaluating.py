@@ -16,7 +16,7 @@ from torch.nn.modules.batchnorm import _BatchNorm
 
 from foresee.batch import Batch
 from foresee.data import Data
-from foresee.training.evaluations import Evaluation, evaluate
+from foresee.training.evaluations import Evaluation, evaluate, reestimate
 
 #: batches that statistics are estimated on, and samples in each
 BATCHES, SIZE = 20, 128
@@ -49,19 +49,9 @@ def settled(network: nn.Module, batches: Iterable[Batch]) -> nn.Module:
     if not running(network):
         return network.eval()
     copied = own(network).eval()
-    norms = running(copied)
-    momenta = [norm.momentum for norm in norms]
-    for norm in norms:
-        norm.reset_running_stats()
-        norm.momentum = None  # the plain mean over all batches
-        norm.train()
     device = next(copied.parameters()).device
-    with torch.no_grad():
-        for batch in batches:
-            batch.to(device).call(copied)
-    for norm, momentum in zip(norms, momenta, strict=True):
-        norm.momentum = momentum
-    return copied.eval()
+    reestimate(copied, batches, moved=lambda batch: batch.to(device))
+    return copied
 
 
 def judge(network: nn.Module, data: Data, *, size: int = 256) -> Evaluation:

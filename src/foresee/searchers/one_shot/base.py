@@ -314,12 +314,6 @@ def straight(first: float, last: float, place: int, places: int) -> float:
     return first + (last - first) * place / max(1, places - 1)
 
 
-def gumbel(like: Tensor, generator: torch.Generator) -> Tensor:
-    """Standard Gumbel noise in a tensor's shape and type, drawn in float64."""
-    uniform = torch.rand(like.shape, generator=generator, dtype=torch.float64).clamp(1e-12, 1 - 1e-12)
-    return (-torch.log(-torch.log(uniform))).to(like)
-
-
 def all_settings(kind: type[OneShotSearcher]) -> tuple[str, ...]:
     """The names of the settings of a searcher and of all that it is made of."""
     owners = [owner for owner in reversed(kind.__mro__) if "settings" in vars(owner)]

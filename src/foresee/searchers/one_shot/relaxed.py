@@ -8,11 +8,12 @@ from typing import Any, ClassVar
 import torch
 from torch import Tensor
 
-from foresee.searchers.one_shot.base import OneShotSearcher, gumbel
+from foresee.searchers.one_shot.base import OneShotSearcher
 from foresee.searchers.one_shot.kept import named, optimiser_of, part_of, restore
 from foresee.searchers.preferred import by_preference
 from foresee.searchers.problem import Problem
 from foresee.seeds import generator
+from foresee.spaces.one_shot import gumbel
 
 
 class Relaxed(OneShotSearcher):

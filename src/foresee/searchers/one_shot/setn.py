@@ -8,9 +8,9 @@ from typing import Any, ClassVar
 import torch
 
 from foresee.searchers.base import searchers
-from foresee.searchers.one_shot.base import gumbel
 from foresee.searchers.one_shot.drawn import Drawn
 from foresee.searchers.one_shot.relaxed import Relaxed
+from foresee.spaces.one_shot import gumbel
 
 
 @searchers.register("setn")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,10 +16,9 @@ from foresee.spaces.candidate import Candidate
 from foresee.spaces.find import Said
 from foresee.task import Task
 from foresee.training import checkpoints
+from foresee.training.keeping import ARCHITECTURE, TRAINING, read_plain
 from foresee.training.steps import load_weights
 
-#: what a training leaves in its folder
-TRAINING, ARCHITECTURE = "training.json", "architecture.json"
 #: what a search says of the foremost that it trained
 FOREMOST = "trained.json"
 #: before the names of a network's tensors in a checkpoint to go on from
@@ -71,7 +69,7 @@ def _of_trained(trained: Any, space: Said | None) -> Source:
 
 def _known(folder: Path, space: Said | None) -> bool:
     """Whether the architecture's space can be found: a registered one, or one that was handed over."""
-    plain = _json(Path(folder) / ARCHITECTURE)
+    plain = read_plain(Path(folder) / ARCHITECTURE)
     return space is not None or ":" not in str(plain.get("space", ""))
 
 
@@ -85,7 +83,7 @@ def _of_folder(path: Path, network: nn.Module | None, space: Said | None) -> Sou
         raise RunError(f"{path}: no checkpoint here ({name}.json is missing)")
     tensors, _ = checkpoints.read(folder, name)
     tensors = _network_tensors(tensors)
-    said = _json(folder / TRAINING) if (folder / TRAINING).is_file() else {}
+    said = read_plain(folder / TRAINING) if (folder / TRAINING).is_file() else {}
     candidate = None
     if (folder / ARCHITECTURE).is_file():
         candidate = Candidate.load(folder / ARCHITECTURE, space=space)
@@ -103,7 +101,7 @@ def _of_folder(path: Path, network: nn.Module | None, space: Said | None) -> Sou
 def _trained_in(folder: Path) -> Path:
     """The folder of the training that is meant: in a run whose foremost were trained, the best of them."""
     if (folder / FOREMOST).is_file():
-        best = _json(folder / FOREMOST).get("best")
+        best = read_plain(folder / FOREMOST).get("best")
         if isinstance(best, int):
             return folder / "trained" / str(best)
     return folder
@@ -121,13 +119,3 @@ def _statistics(facts: Any) -> Statistics | None:
     if not isinstance(found, Mapping):
         return None
     return Statistics(tuple(map(float, found["mean"])), tuple(map(float, found["std"])))
-
-
-def _json(path: Path) -> dict[str, Any]:
-    try:
-        plain = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError) as error:
-        raise RunError(f"{path}: cannot be read ({error})") from error
-    if not isinstance(plain, dict):
-        raise RunError(f"{path}: expected an object, got {type(plain).__name__}")
-    return plain
