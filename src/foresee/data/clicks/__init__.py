@@ -1,0 +1,1 @@
+"""Click logs: from a raw file of impressions to batches."""
