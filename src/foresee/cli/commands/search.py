@@ -94,12 +94,16 @@ def search(
     measure: Annotated[
         str | None,
         typer.Option(
-            help="measure here what is followed: inherited (by a supernet that is trained first) or trained (each briefly)",
+            help="measure here what is followed: inherited (by a supernet that is trained first), last-layer (likewise, with "
+            "the last layer trained for each) or trained (each briefly)",
             show_default="nothing is measured here",
         ),
     ] = None,
     measure_recipe: Annotated[
         str | None, typer.Option(help="the recipe (or its file) of what is measured", show_default="the paper's")
+    ] = None,
+    measure_steps: Annotated[
+        int | None, typer.Option(help="steps that --measure last-layer trains a last layer for", show_default="500")
     ] = None,
     memory_batch: Annotated[
         int | None, typer.Option(help="samples per batch that --max-memory is for", show_default="1")
@@ -157,6 +161,7 @@ def search(
         "objectives": objective,
         "measure": measure,
         "measure_recipe": measure_recipe,
+        "measure_steps": measure_steps,
         "memory_batch": memory_batch,
         "latency_table": None if latency_table is None else str(latency_table),
         "limits": limits.parsed() or None,
