@@ -125,7 +125,8 @@ def search(
     train_best: Annotated[
         int | None,
         typer.Option(
-            help="train so many of the foremost on --data, and name the best", show_default="nothing is trained"
+            help="train so many of the foremost on --data, and name the best",
+            show_default="nothing is trained, or what a preset says",
         ),
     ] = None,
     recipe: Annotated[
@@ -186,6 +187,8 @@ def search(
         return SearchSettings.load(settings, said, unsaid)
 
     of_recipe, scoring.set_ = recipe_of(scoring.set_ or [])
+    if of_paper is not None and of_paper.train and train_best is None:
+        train_best, recipe = of_paper.training(full=full)
     if train_best is None and of_recipe:
         raise InputError("--set recipe.*: is for what is trained; say how many with --train-best")
     trains = None if train_best is None else checked(train_best, recipe, of_recipe)
