@@ -66,10 +66,12 @@ def paper(
 ) -> None:
     """Compute a table or figure of a paper again, and print the paper's numbers beside ours.
 
-    Our column is empty unless computed in this run: without --tables (or --sample, for the few that need no table) only the
-    paper's numbers are shown.
+    Our column is empty unless computed in this run: without --tables (or --sample, for the few that need no table, or --data,
+    for tables of click logs) only the paper's numbers are shown.
 
     Example: foresee paper dextr-table-1 --tables tables --data cifar10.npz --sample 200 --out runs/papers
+
+    Example: foresee paper sigeo-table-5 --data planted_clicks --out runs/papers
     """
     if name == "list":
         _list(as_json)
@@ -79,7 +81,8 @@ def paper(
     from foresee.papers import Workshop, reproduce
     from foresee.papers.base import find
 
-    find(name)  # a wrong name is said before any work
+    _, known = find(name)  # a wrong name is said before any work
+    computes = tables is not None or sample is not None or (known is not None and known.by_data and bool(look.data))
     if sample is not None and sample < 0:
         raise InputError(f"--sample {sample}: expected a number of architectures, or 0 for all")
     if tables is not None and not tables.is_dir():
@@ -102,7 +105,7 @@ def paper(
     )
     try:
         with watch:
-            page = reproduce(name, None if tables is None and sample is None else workshop)
+            page = reproduce(name, workshop if computes else None)
     except KeyboardInterrupt:
         lost = cache is None
         raise typer.Exit(stopped("; with --cache or --out the scores are kept") if lost else watch.stopped()) from None
