@@ -92,7 +92,7 @@ NUMBERS = (
     Number("age_days", 4.0, 1.0, missing=0.05), Number("stock", 3.0, 1.4, missing=0.3), Number("rank", 2.5, 0.9),
 )  # fmt: skip
 CATEGORIES = (
-    Category("visitor", 3000), Category("item", 1000), Category("seller", 20_000, missing=0.02), Category("category", 300),
+    Category("visitor", 800), Category("item", 300), Category("seller", 20_000, missing=0.02), Category("category", 300),
     Category("site", 2000, missing=0.1), Category("campaign", 150), Category("device", 12, 0.9), Category("place", 6, 0.8),
 )  # fmt: skip
 
