@@ -19,7 +19,7 @@ import numpy as np
 
 from foresee.data.clicks.sampling import NUMBER
 from foresee.data.clicks.schema import MISSING
-from foresee.statistics.ranks import ranks
+from foresee.statistics.ranks import ranks_of
 
 #: words in a column's name that say a quantity, and words that say a code; a name's last word counts most
 QUANTITIES = frozenset(
@@ -36,8 +36,15 @@ CODES = frozenset(
 )
 #: first words of a name that say a quantity whatever follows
 COUNTED = frozenset("num n nb number count cnt total avg mean max min sum log".split())
+#: the same at the end of words that are written together, as in slotprice and userid
+GLUED = {
+    "quantity": ("price", "count", "amount", "width", "height", "length"),
+    "code": ("id", "code", "type", "category"),
+}
 #: what a column is called that only numbers the rows
-ROW_NAMES = frozenset("id rowid row index idx unnamed0 impressionid bidid requestid eventid logid uuid guid recordid".split())
+ROW_NAMES = frozenset(
+    "id rowid row index idx unnamed0 impressionid bidid requestid eventid logid uuid guid recordid".split()
+)
 #: formats of times, by the pattern of their texts; the schema's words
 FORMATS = (
     (r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d(:\d\d(\.\d+)?)?([+-]\d\d:?\d\d|Z)?", "iso"),
@@ -45,7 +52,8 @@ FORMATS = (
     (r"\d{4}/\d\d?/\d\d? \d\d?:\d\d:\d\d", "%Y/%m/%d %H:%M:%S"),
     (r"\d{4}/\d\d?/\d\d?", "%Y/%m/%d"),
     (r"\d\d/\d\d/\d{4} \d\d:\d\d:\d\d", "%d/%m/%Y %H:%M:%S"),
-    (r"\d\d\.\d\d\.\d{4} \d\d:\d\d(:\d\d)?", "%d.%m.%Y %H:%M:%S"),
+    (r"\d\d\.\d\d\.\d{4} \d\d:\d\d:\d\d", "%d.%m.%Y %H:%M:%S"),
+    (r"\d\d\.\d\d\.\d{4} \d\d:\d\d", "%d.%m.%Y %H:%M"),
     (r"\d\d\.\d\d\.\d{4}", "%d.%m.%Y"),
     (r"(19|20)\d{12}", "%Y%m%d%H%M%S"),
     (r"(19|20)\d{15}", "%Y%m%d%H%M%S%f"),
@@ -61,6 +69,7 @@ DAYS = ("%Y/%m/%d", "%d.%m.%Y", "%Y%m%d")
 #: words in a name without which ten digits are no seconds and eight no day
 TIMES = re.compile(r"time|date|day|hour|stamp|when|_at$|^ts$|_ts$|^dt$|^t$|seen|created", re.IGNORECASE)
 SPLIT_WORDS = frozenset("train training val valid validation dev test testing".split())
+PARTING = frozenset("split set subset fold part partition".split())
 
 Shape = Literal["counts", "smooth", "code", "few", "spread"]
 
@@ -150,6 +159,12 @@ class Column:
         known = {value.lower() for value in self.counts}
         return len(known) > 1 and known <= SPLIT_WORDS and any(word.startswith("train") for word in known)
 
+    @property
+    def parting(self) -> bool:
+        """Whether it names parts of the data in other words than these."""
+        known = {value.lower() for value in self.counts}
+        return len(known) <= 20 and bool(known & {"train", "training"}) and bool(set(self.words) & PARTING)
+
     # -- whole numbers: quantities or codes -------------------------------------------------------------------------------
     @property
     def said(self) -> Literal["quantity", "code", ""]:
@@ -160,9 +175,10 @@ class Column:
         """
         if not self.words:
             return ""
-        if self.words[-1] in QUANTITIES or (self.words[0] in COUNTED and len(self.words) > 1):
+        last = self.words[-1]
+        if last in QUANTITIES or last.endswith(GLUED["quantity"]) or (self.words[0] in COUNTED and len(self.words) > 1):
             return "quantity"
-        if set(self.words) & CODES:
+        if set(self.words) & CODES or last.endswith(GLUED["code"]):
             return "code"
         return "quantity" if set(self.words) & QUANTITIES else ""
 
@@ -178,7 +194,7 @@ class Column:
         if len(values) > 0.5 * len(self.numbers):
             crowd = np.histogram(self.numbers, bins=20)[0]
             return "spread" if crowd.max() > 2.5 * crowd.mean() else "code"
-        if np.corrcoef(ranks(values), ranks(often))[0, 1] < -0.5:
+        if np.corrcoef(ranks_of(values), ranks_of(often))[0, 1] < -0.5:
             return "counts"
         logs = np.log(often)
         alike = np.corrcoef(logs[1:], logs[:-1])[0, 1] if np.ptp(logs) > 0 else 1.0

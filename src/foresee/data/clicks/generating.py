@@ -35,6 +35,7 @@ BINS = 1 << 16
 #: ways in which a row is malformed
 KINDS = ("too few fields", "too many fields", "no label", "no number")
 
+
 @dataclass(frozen=True)
 class Made:
     """A log that was made: how many lines of rows, how many of them are malformed (the first ones with their line numbers,
