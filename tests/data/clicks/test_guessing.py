@@ -69,7 +69,8 @@ def test_the_columns_of_criteo(named):
 @pytest.mark.skipif(not REAL.is_dir(), reason="the real rows are not here (FORESEE_DATA)")
 def test_the_columns_of_avazu_are_all_categories():
     found = guess(REAL / "avazu_kaggle.csv.gz", named=False)
-    assert found.schema.label == "click" and found.schema.numeric == ()
+    assert found.schema.label == "click"
+    assert found.schema.numeric == ()
     assert set(found.schema.categories) == set(schema("avazu").categories) - {"hour_of_day", "weekday"}
     assert found.schema.split["column"] == "split"
     assert guess(REAL / "avazu_kaggle.csv.gz", 2000).schema.name == "avazu"
@@ -82,7 +83,8 @@ def test_the_columns_of_the_census():
     assert set(found.schema.numeric) == {
         "age", "fnlwgt", "education_num", "capital_gain", "capital_loss", "hours_per_week",
     }  # fmt: skip
-    assert len(found.schema.categories) == 8 and not found.warnings
+    assert len(found.schema.categories) == 8
+    assert not found.warnings
 
 
 # -- made in the forms that are published ---------------------------------------------------------------------------------
@@ -104,24 +106,25 @@ def test_our_own_log_is_read_as_it_was_made(tmp_path):
 
 # -- in the forms of others -----------------------------------------------------------------------------------------------
 def test_a_log_of_bids(tmp_path):
-    """Tab-separated, no header line, times to the millisecond, hashes, addresses, sizes, a price that is paid, lists of tags."""
+    """Tab-separated, times to the millisecond, hashes, addresses, sizes, a price that is paid, lists of tags."""
     names = ["click", "weekday", "hour", "bidid", "timestamp", "logtype", "ipinyouid", "useragent", "IP", "region", "city",
              "adexchange", "domain", "slotid", "slotwidth", "slotheight", "slotvisibility", "slotprice", "creative",
              "payprice", "advertiser", "usertag"]  # fmt: skip
     rows = [
         [
             int(rng.random() < 0.15), rng.randrange(7), f"{rng.randrange(24):02}", hashed(("bid", k), 32),
-            f"201306{rng.randrange(10, 28)}{rng.randrange(24):02}{rng.randrange(60):02}{rng.randrange(60):02}{rng.randrange(1000):03}",
+            f"201306{rng.randrange(10, 28)}{rng.randrange(24):02}{rng.randrange(10, 60)}{rng.randrange(10, 60)}{rng.randrange(100, 999)}",
             1, hashed(zipf(500), 32), rng.choice(["windows_ie", "android_chrome", "mac_safari"]),
-            f"118.{rng.randrange(9)}.{rng.randrange(99)}.*", rng.randrange(1, 395), rng.randrange(1, 395), rng.randrange(1, 4),
-            hashed(zipf(90)), f"mm_{zipf(300)}", rng.choice([300, 728, 160]), rng.choice([250, 90, 600]), rng.choice([0, 1, 2]),
+            f"118.{rng.randrange(99)}.*", rng.randrange(1, 395), rng.randrange(1, 395), rng.randrange(1, 4),
+            hashed(zipf(90)), f"mm_{zipf(300)}", rng.choice([300, 728, 160]), rng.choice([250, 90, 60]), rng.randrange(3),
             rng.choice([0, 5, 10, 50]), hashed(zipf(60), 32), int(rng.expovariate(0.02)), 1458,
             ",".join(str(10000 + zipf(90)) for _ in range(3)),
         ]
         for k in range(1500)
     ]  # fmt: skip
     there, found = taken(write(tmp_path / "bids.tsv", names, rows, "\t"))
-    assert there["click"] == "label" and there["timestamp"] == "time"
+    assert there["click"] == "label"
+    assert there["timestamp"] == "time"
     assert {there[name] for name in ("bidid", "logtype", "advertiser")} == {"left out"}
     assert {there[name] for name in ("slotprice", "payprice")} == {"number"}
     codes = ("weekday", "hour", "ipinyouid", "IP", "region", "city", "adexchange", "slotid", "creative", "usertag")
@@ -163,7 +166,8 @@ def test_a_log_of_attributed_installs_leaks_by_what_is_missing(tmp_path):
         )
     names = ["ip", "app", "device", "os", "channel", "click_time", "attributed_time", "is_attributed"]
     there, found = taken(write(tmp_path / "installs.csv", names, rows))
-    assert there["attributed_time"] == "left out" and there["click_time"] == "time"
+    assert there["attributed_time"] == "left out"
+    assert there["click_time"] == "time"
     assert {there[name] for name in ("ip", "app", "device", "os", "channel")} == {"category"}
     assert "missing tells 100 %" in found.warnings[0]
 
@@ -176,9 +180,13 @@ def test_semicolons_decimal_commas_and_quotes(tmp_path):
     ]  # fmt: skip
     path = write(tmp_path / "laden.csv", ["Nr", "Preis", "PLZ", "Kategorie", "geklickt"], rows, ";")
     there, found = taken(path)
-    assert there["PLZ"] == "category" and there["Kategorie"] == "category" and there["geklickt"] == "label"
-    assert found.schema.delimiter == ";" and found.schema.positive == ("ja",)
-    assert there["Preis"] == "left out" and any("decimal commas" in warning for warning in found.warnings)
+    assert there["PLZ"] == "category"
+    assert there["Kategorie"] == "category"
+    assert there["geklickt"] == "label"
+    assert found.schema.delimiter == ";"
+    assert found.schema.positive == ("ja",)
+    assert there["Preis"] == "left out"
+    assert any("decimal commas" in warning for warning in found.warnings)
 
 
 @pytest.mark.parametrize(
@@ -188,19 +196,22 @@ def test_what_means_yes(no, yes, tmp_path):
     rows = [[rng.random(), "ab"[k % 2], yes if rng.random() < 0.6 else no] for k in range(400)]
     found = guess(write(tmp_path / "a.csv", ["score", "kind", "target"], rows))
     assert (found.schema.positive, found.schema.negative) == ((yes,), (no,))
-    assert found.schema.answer(yes) is True and found.schema.answer(no) is False
+    assert found.schema.answer(yes) is True
+    assert found.schema.answer(no) is False
 
 
 def test_the_rarer_value_means_yes_where_nothing_else_tells(tmp_path):
     rows = [[rng.random(), "good" if rng.random() < 0.8 else "bad"] for _ in range(400)]
     found = guess(write(tmp_path / "a.csv", ["amount", "class"], rows))
-    assert found.schema.positive == ("bad",) and "rarer" in found.columns[1].reason
+    assert found.schema.positive == ("bad",)
+    assert "rarer" in found.columns[1].reason
 
 
 def test_actions_of_several_kinds(tmp_path):
     rows = [[zipf(900), zipf(4000), rng.choice(["pv", "pv", "pv", "fav", "cart", "buy"])] for _ in range(800)]
     found = guess(write(tmp_path / "a.csv", ["user_id", "item_id", "behavior_type"], rows))
-    assert found.schema.label == "behavior_type" and found.schema.positive == ("buy",)
+    assert found.schema.label == "behavior_type"
+    assert found.schema.positive == ("buy",)
     assert set(found.schema.negative) == {"pv", "fav", "cart"}
 
 
@@ -208,7 +219,8 @@ def test_a_file_without_names(tmp_path):
     rows = [[int(rng.random() < 0.3), rng.random(), hashed(zipf(40)), int(rng.expovariate(0.05))] for _ in range(900)]
     there, found = taken(write(tmp_path / "a.txt", None, rows, "|"))
     assert there == {"column_1": "label", "column_2": "number", "column_3": "category", "column_4": "number"}
-    assert found.schema.columns == ("column_1", "column_2", "column_3", "column_4") and found.schema.delimiter == "|"
+    assert found.schema.columns == ("column_1", "column_2", "column_3", "column_4")
+    assert found.schema.delimiter == "|"
 
 
 def test_families_are_judged_together(tmp_path):
@@ -249,13 +261,15 @@ def test_a_number_that_orders_rows_by_the_label_is_named(tmp_path):
         yes = rng.random() < 0.2
         rows.append([int(yes), (5 if yes else 0) + rng.random(), zipf(30)])
     there, found = taken(write(tmp_path / "a.csv", ["click", "seconds_on_page", "site"], rows))
-    assert there["seconds_on_page"] == "left out" and "seconds_on_page" in found.warnings[0]
+    assert there["seconds_on_page"] == "left out"
+    assert "seconds_on_page" in found.warnings[0]
 
 
 def test_rows_sorted_by_label_are_seen_from_all_over_the_file(tmp_path):
     rows = [[f"u{zipf(99)}", rng.random(), int(k >= 15_000)] for k in range(20_000)]
     found = guess(write(tmp_path / "a.csv", ["user", "price", "click"], rows), 2000)
-    assert found.schema.label == "click" and found.schema.negative == ("0",)
+    assert found.schema.label == "click"
+    assert found.schema.negative == ("0",)
 
 
 @pytest.mark.parametrize("content", [b"", b"\n\n\n", b"just words\nand more\n", b"a,b,c\n", b"\x00\x01\x02" * 99])

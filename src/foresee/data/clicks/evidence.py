@@ -1,8 +1,9 @@
 """What a column of text looks like: a number, a code that is only written as one, a time, a split, words.
 
-A column of whole numbers may be a quantity or a code (`site_id`, a postal code, a hash). Its name tells where it has a known word
-in it; else its values do: counts have their small values most often, quantities are as frequent as their neighbours are, and codes
-are neither. Columns that are numbered alike (I1 to I13) are judged together, by whoever guesses (`guessing.py`).
+A column of whole numbers may be a quantity or a code (`site_id`, a postal code, a hash). Its name tells where it has a
+known word in it; else its values do: counts have their small values most often, quantities are as frequent as their
+neighbours are, and codes are neither. Columns that are numbered alike (I1 to I13) are judged together, by whoever guesses
+(`guessing.py`).
 """
 
 from __future__ import annotations
@@ -21,30 +22,33 @@ from foresee.data.clicks.sampling import NUMBER
 from foresee.data.clicks.schema import MISSING
 from foresee.statistics.ranks import ranks_of
 
+
+def _set(words: str) -> frozenset[str]:
+    return frozenset(words.split())
+
+
 #: words in a column's name that say a quantity, and words that say a code; a name's last word counts most
-QUANTITIES = frozenset(
-    "price amount count cnt counts num number qty quantity age ages income gain loss hours minutes seconds days duration score "
-    "rate ratio clicks views visits impressions depth width height length distance budget bid bidprice cost spend salary weight "
-    "temperature stock balance revenue rank total sum avg mean max min median std percent pct share floor ceiling lat latitude lon "
-    "longitude size speed frequency recency tenure sales discount rating likes time_spent dwell value dur".split()
-)
-CODES = frozenset(
-    "id ids uid uuid guid code codes hash zip zipcode postal postcode type category cat cate class brand region city country state "
-    "site app domain ip model campaign advertiser ad creative user item sku gender sex weekday hour dow month banner slot exchange "
-    "os browser tag tags channel pid cms group adgroup customer device publisher shop store seller segment cluster topic keyword "
-    "query title url language lang platform network carrier position pos visibility format method tagid key flag".split()
-)
+QUANTITIES = _set("""
+    price amount count cnt counts num number qty quantity age ages income gain loss hours minutes seconds days duration dur
+    score rate ratio clicks views visits impressions depth width height length distance budget bid cost spend salary weight
+    temperature stock balance revenue rank total sum avg mean max min median std percent pct share floor ceiling lat latitude
+    lon longitude size speed frequency recency tenure sales discount rating likes dwell value
+""")
+CODES = _set("""
+    id ids uid uuid guid code codes hash zip zipcode postal postcode type category cat cate class brand region city country
+    state site app domain ip model campaign advertiser ad creative user item sku gender sex weekday hour dow month banner slot
+    exchange os browser tag tags channel pid cms group adgroup customer device publisher shop store seller segment cluster
+    topic keyword query title url language lang platform network carrier position pos visibility format method key flag
+""")
 #: first words of a name that say a quantity whatever follows
-COUNTED = frozenset("num n nb number count cnt total avg mean max min sum log".split())
+COUNTED = _set("num n nb number count cnt total avg mean max min sum log")
 #: the same at the end of words that are written together, as in slotprice and userid
 GLUED = {
     "quantity": ("price", "count", "amount", "width", "height", "length"),
     "code": ("id", "code", "type", "category"),
 }
 #: what a column is called that only numbers the rows
-ROW_NAMES = frozenset(
-    "id rowid row index idx unnamed0 impressionid bidid requestid eventid logid uuid guid recordid".split()
-)
+ROW_NAMES = _set("id rowid row index idx unnamed0 impressionid bidid requestid eventid logid uuid guid recordid")
 #: formats of times, by the pattern of their texts; the schema's words
 FORMATS = (
     (r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d(:\d\d(\.\d+)?)?([+-]\d\d:?\d\d|Z)?", "iso"),
@@ -68,8 +72,8 @@ FORMATS = (
 DAYS = ("%Y/%m/%d", "%d.%m.%Y", "%Y%m%d")
 #: words in a name without which ten digits are no seconds and eight no day
 TIMES = re.compile(r"time|date|day|hour|stamp|when|_at$|^ts$|_ts$|^dt$|^t$|seen|created", re.IGNORECASE)
-SPLIT_WORDS = frozenset("train training val valid validation dev test testing".split())
-PARTING = frozenset("split set subset fold part partition".split())
+SPLIT_WORDS = _set("train training val valid validation dev test testing")
+PARTING = _set("split set subset fold part partition")
 
 Shape = Literal["counts", "smooth", "code", "few", "spread"]
 

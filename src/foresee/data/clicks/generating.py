@@ -3,9 +3,9 @@
     made = generated("clicks.csv", 100_000)              # a CSV with a header line, or form="criteo", "avazu", "kdd2012"
     made.log_loss, made.auc                              # what a model that knew the truth would reach on this file
 
-What is planted in a log is told in `planted.py`. Rows are drawn and written in pieces, so that a file of any length takes the
-same memory; the first rows of a longer file are those of a shorter one of the same seed. A share of rows can be malformed, as in
-files of the world: cut off, too long, with words where numbers belong.
+What is planted in a log is told in `planted.py`. Rows are drawn and written in pieces, so that a file of any length takes
+the same memory; the first rows of a longer file are those of a shorter one of the same seed. A share of rows can be malformed,
+as in files of the world: cut off, too long, with words where numbers belong.
 """
 
 from __future__ import annotations

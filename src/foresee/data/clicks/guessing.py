@@ -4,7 +4,8 @@
     print(found)                                  # a table for confirmation
     Path("clicks.toml").write_text(found.to_toml())
 
-A guess is there to be looked at. What is uncertain is said in `warnings`, and where the label is unclear nothing is guessed at all.
+A guess is there to be looked at. What is uncertain is said in `warnings`, and where the label is unclear nothing is guessed
+at all.
 """
 
 from __future__ import annotations
@@ -25,8 +26,8 @@ from foresee.data.clicks.sampling import Sample, sample
 from foresee.data.clicks.schema import Schema, known, schema
 from foresee.data.loading import reading
 from foresee.errors import DataError
-from foresee.grid import Grid, Shown, listed, shortened
 from foresee.grid import Column as Head
+from foresee.grid import Grid, Shown, listed, shortened
 
 Role = Literal["label", "number", "category", "time", "split", "left out"]
 #: characters of a text that nobody repeats
@@ -183,7 +184,7 @@ def _whole(one: Column, families: dict[str, bool]) -> tuple[Role, str]:
 
 
 def _families(columns: Sequence[Column]) -> dict[str, bool]:
-    """Columns that are numbered alike, by what comes before the number: whether most of those that can be told are quantities."""
+    """Columns that are numbered alike, by what comes before the number: whether most that can be told are quantities."""
     votes: dict[str, list[bool]] = {}
     for one in columns:
         family = _family(one.name)
@@ -252,7 +253,7 @@ def _published(seen: Sample, columns: Sequence[Column]) -> Guess | None:
 
 
 def _looks(one: Schema, columns: Sequence[Column]) -> bool:
-    """Whether columns without names look like those of a published log: numbers where it has numbers, labels that it knows."""
+    """Whether columns without names look like those of a published log: numbers where it has them, labels that it knows."""
     by_name = dict(zip(one.columns or (), columns, strict=False))
     label = by_name[one.label]
     answers = sum(count for value, count in label.counts.items() if one.answer(value) is not None)

@@ -1,7 +1,7 @@
 """Which column of a click log is its label, and which of its values mean yes: by name and by values.
 
-A label has two values, or says what somebody did (`action` = view, click, buy). Where several columns could be meant, or none, nobody
-guesses: the error shows them and says how to choose.
+A label has two values, or says what somebody did (`action` = view, click, buy). Where several columns could be meant, or
+none, nobody guesses: the error shows them and says how to choose.
 """
 
 from __future__ import annotations
@@ -15,18 +15,28 @@ from foresee.grid import listed
 
 #: names of labels, as letters and digits alone: what happened to an impression, and what came of it later
 LABELS = frozenset(
-    "label labels click clicks clicked isclick isclicked clk click01 hasclick wasclicked clickflag clicklabel target targets y class "
-    "income response outcome answer result isattributed converted conversion isconverted isconversion hasconverted conversionlabel "
-    "purchase purchased ispurchase bought buy isbuy booked ordered installed install subscribed subscribe churn churned default "
-    "survived liked islike like finish istrade trade deposit".split()
+    """
+    label labels click clicks clicked isclick isclicked clk hasclick wasclicked clickflag clicklabel target targets y class
+    income response outcome answer result isattributed converted conversion isconverted isconversion hasconverted purchase
+    purchased ispurchase bought buy isbuy booked ordered installed install subscribed subscribe churn churned default survived
+    liked islike like istrade trade deposit
+    """.split()  # noqa: SIM905
 )
 #: names of columns that say what somebody did
-ACTIONS = frozenset(
-    "action event eventtype actiontype behavior behaviour behaviortype behaviourtype interaction activity".split()
+ACTIONS = (
+    "action",
+    "event",
+    "eventtype",
+    "actiontype",
+    "behavior",
+    "behaviour",
+    "behaviortype",
+    "behaviourtype",
+    "activity",
 )
 #: values that mean yes in such columns, and in others
 DONE = frozenset(
-    "click clicked clk buy bought purchase purchased conversion convert converted install order ordered".split()
+    ("click", "clicked", "clk", "buy", "bought", "purchase", "purchased", "conversion", "converted", "install", "order")
 )
 YES = frozenset(("1", "1.0", "yes", "y", "true", "t", "positive", "pos", "clicked", "click", "success", "on"))
 NO = frozenset(("0", "0.0", "-1", "-1.0", "no", "n", "false", "f", "negative", "neg", "off", "none"))
@@ -97,8 +107,8 @@ def _of(column: Column, why: str) -> Label:
         return Label(column.name, (">0",), (), f"{why}; a count, of which more than 0 means yes")
     else:
         raise InputError(
-            f"label {column.name!r} has {len(values):,} values, such as {', '.join(values[:3])}: say in a --schema which of them "
-            "mean yes (positive = [...])"
+            f"label {column.name!r} has {len(values):,} values, such as {', '.join(values[:3])}: say in a --schema which of "
+            "them mean yes (positive = [...])"
         )
     return Label(column.name, tuple(yes), tuple(value for value in values if value not in yes), f"{why}; {how}")
 

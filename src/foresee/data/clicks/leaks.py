@@ -1,7 +1,7 @@
 """Columns that know the answer: what determines the label nearly perfectly was hardly known before it happened.
 
-A column of values is asked what each row's label is by the other rows of the same value, missing being a value too; a column of
-numbers by its order. What many values are seen once of says nothing.
+A column of values is asked what each row's label is by the other rows of the same value, missing being a value too; a
+column of numbers by its order. A value that is seen once says nothing.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from foresee.data.clicks.evidence import Column
 from foresee.data.clicks.schema import MISSING
 from foresee.statistics.ranks import ranks_of
 
-#: of the rows that mean yes, the share that is found, and of those found, the share that is right, from which on it is suspicious
+#: of the rows that mean yes, the share that is found, and of those found, the share that is right: from here on suspicious
 SURE = 0.97
 #: the area under the curve of a number from which on it is suspicious
 ORDERED = 0.995

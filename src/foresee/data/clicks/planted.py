@@ -4,8 +4,8 @@ The chance of a click is a logistic function of a sum of terms, each of which is
 
 - *single*: every category has an effect of its own, every number a slope, a missing value an effect. A logistic regression
   on the single features can learn these and nothing else.
-- *match*: two categories (a visitor and an item, say) have hidden vectors, and what counts is how well they agree. This is what
-  factorisation machines are made for, up to its saturation.
+- *match*: two categories (a visitor and an item, say) have hidden vectors, and what counts is how well they agree. This is
+  what factorisation machines are made for, up to its saturation.
 - *gated*: a second agreement of the same two is turned around by a number that is above or below its middle: a product of
   three, and not of numbers that can be multiplied.
 - *bent*: how far a number lies from its middle, on either side, counts for one value of a category and against another.

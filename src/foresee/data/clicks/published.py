@@ -95,6 +95,8 @@ CATEGORIES = (
     Category("visitor", 800), Category("item", 300), Category("seller", 20_000, missing=0.02), Category("category", 300),
     Category("site", 2000, missing=0.1), Category("campaign", 150), Category("device", 12, 0.9), Category("place", 6, 0.8),
 )  # fmt: skip
+DEVICES = ("phone", "tablet", "laptop", "tv", "console", "watch", "car", "reader", "box", "kiosk", "ship", "fridge")
+PLACES = ("top", "side", "feed", "bottom", "popup", "mail")
 
 
 def _csv_columns(piece: Piece) -> list[Texts]:
@@ -102,9 +104,7 @@ def _csv_columns(piece: Piece) -> list[Texts]:
     categories = [piece.hashes(place) for place in range(len(CATEGORIES) - 2)]
     return [
         texts(_codes(2, 0, 1), piece.clicked), *numbers, *categories,
-        texts(_words("phone", "tablet", "laptop", "tv", "console", "watch", "car", "reader", "box", "kiosk", "ship", "fridge"),
-              piece.ranks[6]),
-        texts(_words("top", "side", "feed", "bottom", "popup", "mail"), piece.ranks[7]),
+        texts(_words(*DEVICES), piece.ranks[6]), texts(_words(*PLACES), piece.ranks[7]),
     ]  # fmt: skip
 
 
@@ -177,9 +177,8 @@ _AVAZU = ("C1", "banner_pos", *_HASHED, "device_type", "device_conn_type", *(f"C
 def _avazu(seed: int) -> World:
     sizes = {**_HASHED, **{name: size for name, (size, _, _) in _CODED.items()}}
     categories = [*(Category(name, sizes[name]) for name in _AVAZU), Hours("hour")]
-    return World(
-        categories, (), (_AVAZU.index("site_id"), _AVAZU.index("C17")), _AVAZU.index("banner_pos"), dial=len(_AVAZU), seed=seed
-    )  # fmt: skip
+    pair = _AVAZU.index("site_id"), _AVAZU.index("C17")
+    return World(categories, (), pair, _AVAZU.index("banner_pos"), dial=len(_AVAZU), seed=seed)
 
 
 def _avazu_columns(piece: Piece) -> list[Texts]:

@@ -1,7 +1,7 @@
 """A sample of a table in a file, as text, before anything is known about it: its delimiter, its header line, some rows.
 
-Half of the sample are the first rows; the other half are runs of rows from all over the file, because logs are sorted by time, and
-some by label. A compressed file is read from its beginning only.
+Half of the sample are the first rows; the other half are runs of rows from all over the file, because logs are sorted by
+time, and some by label. A compressed file is read from its beginning only.
 """
 
 from __future__ import annotations
