@@ -113,7 +113,7 @@ def test_a_log_of_bids(tmp_path):
     rows = [
         [
             int(rng.random() < 0.15), rng.randrange(7), f"{rng.randrange(24):02}", hashed(("bid", k), 32),
-            f"201306{rng.randrange(10, 28)}{rng.randrange(24):02}{rng.randrange(10, 60)}{rng.randrange(10, 60)}{rng.randrange(100, 999)}",
+            f"201306{rng.randrange(10, 28)}{rng.randrange(24):02}{rng.randrange(10, 60)}30{rng.randrange(100, 999)}",
             1, hashed(zipf(500), 32), rng.choice(["windows_ie", "android_chrome", "mac_safari"]),
             f"118.{rng.randrange(99)}.*", rng.randrange(1, 395), rng.randrange(1, 395), rng.randrange(1, 4),
             hashed(zipf(90)), f"mm_{zipf(300)}", rng.choice([300, 728, 160]), rng.choice([250, 90, 60]), rng.randrange(3),

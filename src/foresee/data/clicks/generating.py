@@ -4,8 +4,8 @@
     made.log_loss, made.auc                              # what a model that knew the truth would reach on this file
 
 What is planted in a log is told in `planted.py`. Rows are drawn and written in pieces, so that a file of any length takes
-the same memory; the first rows of a longer file are those of a shorter one of the same seed. A share of rows can be malformed,
-as in files of the world: cut off, too long, with words where numbers belong.
+the same memory; the first rows of a longer file are those of a shorter one of the same seed. A share of rows can be
+malformed, as in files of the world: cut off, too long, with words where numbers belong.
 """
 
 from __future__ import annotations

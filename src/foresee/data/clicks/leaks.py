@@ -54,7 +54,7 @@ def leaks(column: Column, yes: NDArray[np.bool_]) -> str:
 def _told(said: NDArray[np.bool_], yes: NDArray[np.bool_]) -> float:
     """The smaller of: the share of yes that is said, the share of what is said that is so."""
     both = float((said & yes).sum())
-    return min(both / max(yes.sum(), 1), both / max(said.sum(), 1))
+    return float(min(both / max(yes.sum(), 1), both / max(said.sum(), 1)))
 
 
 def _area(numbers: NDArray[np.float64], yes: NDArray[np.bool_]) -> float:
