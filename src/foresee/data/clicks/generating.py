@@ -3,9 +3,9 @@
     made = generated("clicks.csv", 100_000)              # a CSV with a header line, or form="criteo", "avazu", "kdd2012"
     made.log_loss, made.auc                              # what a model that knew the truth would reach on this file
 
-What is planted in a log is told in `planted.py`. Rows are drawn and written in pieces, so that a file of any length takes the
-same memory; the first rows of a longer file are those of a shorter one of the same seed. A share of rows can be malformed, as in
-files of the world: cut off, too long, with words where numbers belong.
+What is planted in a log is told in `planted.py`. Rows are drawn and written in pieces, so that a file of any length takes
+the same memory; the first rows of a longer file are those of a shorter one of the same seed. A share of rows can be
+malformed, as in files of the world: cut off, too long, with words where numbers belong.
 """
 
 from __future__ import annotations
@@ -34,6 +34,7 @@ NAMED = 1_000
 BINS = 1 << 16
 #: ways in which a row is malformed
 KINDS = ("too few fields", "too many fields", "no label", "no number")
+
 
 @dataclass(frozen=True)
 class Made:

@@ -4,8 +4,8 @@ The chance of a click is a logistic function of a sum of terms, each of which is
 
 - *single*: every category has an effect of its own, every number a slope, a missing value an effect. A logistic regression
   on the single features can learn these and nothing else.
-- *match*: two categories (a visitor and an item, say) have hidden vectors, and what counts is how well they agree. This is what
-  factorisation machines are made for, up to its saturation.
+- *match*: two categories (a visitor and an item, say) have hidden vectors, and what counts is how well they agree. This is
+  what factorisation machines are made for, up to its saturation.
 - *gated*: a second agreement of the same two is turned around by a number that is above or below its middle: a product of
   three, and not of numbers that can be multiplied.
 - *bent*: how far a number lies from its middle, on either side, counts for one value of a category and against another.
@@ -54,7 +54,7 @@ class Category:
         """The ranks of drawn values, from 0; -1 where missing."""
         u = rng.random(rows)
         power = 1.0 - self.fall  # the distribution function of r ** -fall on [1, size + 1), turned around
-        rank = ((((self.size + 1.0) ** power - 1.0) * u + 1.0) ** (1.0 / power)).astype(np.int64) - 1
+        rank: Whole = ((((self.size + 1.0) ** power - 1.0) * u + 1.0) ** (1.0 / power)).astype(np.int64) - 1
         np.clip(rank, 0, self.size - 1, out=rank)
         if self.missing:
             rank[rng.random(rows) < self.missing] = -1
@@ -71,7 +71,7 @@ class Hours(Category):
     def draw(self, rng: np.random.Generator, rows: int) -> Whole:
         """Hours of the day; of so many rows as are whole days."""
         hours = np.minimum(rng.beta(2.2, 1.6, (rows // DAY, DAY)) * 24, 23).astype(np.int64)
-        return np.sort(hours, axis=1).ravel()
+        return np.asarray(np.sort(hours, axis=1).ravel())
 
 
 @dataclass(frozen=True)

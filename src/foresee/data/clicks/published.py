@@ -92,9 +92,11 @@ NUMBERS = (
     Number("age_days", 4.0, 1.0, missing=0.05), Number("stock", 3.0, 1.4, missing=0.3), Number("rank", 2.5, 0.9),
 )  # fmt: skip
 CATEGORIES = (
-    Category("visitor", 3000), Category("item", 1000), Category("seller", 20_000, missing=0.02), Category("category", 300),
+    Category("visitor", 800), Category("item", 300), Category("seller", 20_000, missing=0.02), Category("category", 300),
     Category("site", 2000, missing=0.1), Category("campaign", 150), Category("device", 12, 0.9), Category("place", 6, 0.8),
 )  # fmt: skip
+DEVICES = ("phone", "tablet", "laptop", "tv", "console", "watch", "car", "reader", "box", "kiosk", "ship", "fridge")
+PLACES = ("top", "side", "feed", "bottom", "popup", "mail")
 
 
 def _csv_columns(piece: Piece) -> list[Texts]:
@@ -102,9 +104,7 @@ def _csv_columns(piece: Piece) -> list[Texts]:
     categories = [piece.hashes(place) for place in range(len(CATEGORIES) - 2)]
     return [
         texts(_codes(2, 0, 1), piece.clicked), *numbers, *categories,
-        texts(_words("phone", "tablet", "laptop", "tv", "console", "watch", "car", "reader", "box", "kiosk", "ship", "fridge"),
-              piece.ranks[6]),
-        texts(_words("top", "side", "feed", "bottom", "popup", "mail"), piece.ranks[7]),
+        texts(_words(*DEVICES), piece.ranks[6]), texts(_words(*PLACES), piece.ranks[7]),
     ]  # fmt: skip
 
 
@@ -116,7 +116,34 @@ def _words(*words: str) -> Table:
 # -- Criteo ---------------------------------------------------------------------------------------------------------------
 _SIZES = (1400, 550, 200_000, 100_000, 300, 16, 12_000, 620, 3, 60_000, 5000, 180_000, 3100, 26, 11_000, 140_000, 10, 4600,
           2000, 4, 160_000, 15, 15, 60_000, 80, 40_000)  # fmt: skip
-_GAPS = (0, 0, 0.04, 0.04, 0, 0.12, 0, 0, 0, 0, 0, 0.04, 0, 0, 0, 0.04, 0, 0, 0.44, 0.44, 0.04, 0.76, 0, 0.04, 0.44, 0.44)
+_GAPS = (
+    0,
+    0,
+    0.04,
+    0.04,
+    0,
+    0.12,
+    0,
+    0,
+    0,
+    0,
+    0,
+    0.04,
+    0,
+    0,
+    0,
+    0.04,
+    0,
+    0,
+    0.44,
+    0.44,
+    0.04,
+    0.76,
+    0,
+    0.04,
+    0.44,
+    0.44,
+)
 
 
 def _criteo(seed: int) -> World:
@@ -125,9 +152,7 @@ def _criteo(seed: int) -> World:
     ]
     middles = (1.0, 1.5, 2.0, 1.8, 7.5, 3.5, 2.0, 2.3, 4.0, 0.5, 1.0, 0.6, 1.9)
     gaps = (0.45, 0, 0.2, 0.2, 0.03, 0.22, 0.04, 0, 0.04, 0.45, 0.04, 0.76, 0.2)
-    counts = [
-        Number(f"I{k + 1}", middle, 1.2, gap) for k, (middle, gap) in enumerate(zip(middles, gaps, strict=True))
-    ]
+    counts = [Number(f"I{k + 1}", middle, 1.2, gap) for k, (middle, gap) in enumerate(zip(middles, gaps, strict=True))]
     return World(categories, counts, pair=(0, 1), low=16, numbers=(7, 1, 4, 8), seed=seed)
 
 
@@ -152,9 +177,8 @@ _AVAZU = ("C1", "banner_pos", *_HASHED, "device_type", "device_conn_type", *(f"C
 def _avazu(seed: int) -> World:
     sizes = {**_HASHED, **{name: size for name, (size, _, _) in _CODED.items()}}
     categories = [*(Category(name, sizes[name]) for name in _AVAZU), Hours("hour")]
-    return World(
-        categories, (), (_AVAZU.index("site_id"), _AVAZU.index("C17")), _AVAZU.index("banner_pos"), dial=len(_AVAZU), seed=seed
-    )  # fmt: skip
+    pair = _AVAZU.index("site_id"), _AVAZU.index("C17")
+    return World(categories, (), pair, _AVAZU.index("banner_pos"), dial=len(_AVAZU), seed=seed)
 
 
 def _avazu_columns(piece: Piece) -> list[Texts]:
