@@ -23,6 +23,11 @@ from foresee.cli.options import SortedSettings, sort_settings
 from foresee.scoring.settings import ScoringSettings
 from foresee.task import parse_shape
 
+#: what `--schema` takes, wherever a click log can be read
+SchemaOption = Annotated[
+    str | None, typer.Option(help="columns of a click log: criteo, avazu, kdd2012, or a TOML file")
+]
+
 
 class Group:
     """Base of all groups: dataclasses whose annotated fields are options, shown under the heading `panel`.
@@ -42,11 +47,13 @@ class LookOptions(Group):
     usual: ClassVar[Mapping[str, str]] = {
         **{name: str(value) for name, value in ScoringSettings().to_json().items() if isinstance(value, int | str)},
         "batch_size": "what each proxy needs",
+        "schema": "guessed",
     }
 
-    data: Annotated[str | None, typer.Option(help="digits, synthetic, a .npz file, an image folder, CIFAR files")] = (
-        None
-    )
+    data: Annotated[
+        str | None, typer.Option(help="digits, synthetic, a .npz file, an image folder, CIFAR files, a click log")
+    ] = None
+    schema: SchemaOption = None
     batch_size: Annotated[int | None, typer.Option(help="samples per batch (a paper's table: at most)")] = None
     repeats: Annotated[
         int | None, typer.Option(help="looks to average over: draws of a search, initialisations of a bench")

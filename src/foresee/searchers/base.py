@@ -114,6 +114,10 @@ class Searcher(ABC):
         """The candidate that the algorithm itself would name the best, where that is not the one of the greatest merit."""
         return None
 
+    def foremost(self) -> Sequence[int]:
+        """Whom the algorithm itself would train, best first, where these are not those of the greatest merit."""
+        return ()
+
     # -- steps --------------------------------------------------------------------------------------------------------
     def steps_before(self, candidate: int) -> int:
         """How many steps are to be done before this candidate is asked for; never fewer than for the one before."""

@@ -15,6 +15,8 @@ from foresee.runs.folder import write_whole
 from foresee.runs.record import CandidateRow, Record
 from foresee.searchers.run import Run
 from foresee.spaces.candidate import Candidate
+from foresee.training.encoding import beside
+from foresee.training.evaluations import Evaluation
 from foresee.training.loop import train
 from foresee.training.recipe import Recipe
 from foresee.training.recipe import recipe as get_recipe
@@ -44,9 +46,7 @@ class Foremost:
         if self.trained is None:
             return {**plain, "reason": self.reason}
         judged = {"validation": self.trained.validation, "test": self.trained.test}
-        numbers = {
-            name: None if one is None else {"accuracy": one.accuracy, "loss": one.loss} for name, one in judged.items()
-        }
+        numbers = {name: None if one is None else _numbers(one) for name, one in judged.items()}
         return {**plain, **numbers, "best_epoch": self.trained.best_epoch, "seconds": self.trained.seconds}
 
 
@@ -82,13 +82,15 @@ class TrainedBest:
 
 
 def foremost(record: Record, count: int) -> list[CandidateRow]:
-    """The first `count` of a run that compute different functions: as the finals ranked them, then by merit."""
+    """The first `count` of a run that compute different functions: as the finals ranked them, then those that the searcher
+    itself names (the history of `batch_evolution`), then by merit.
+    """
     whole("train_best", count)
     rows = {row.id: row for row in record.scored}
     ranked = [one.candidate for one in record.finals.ranked] if record.finals else []
     first = [] if record.best is None else [record.best.id]
     found: dict[str, CandidateRow] = {}
-    for one in [*first, *ranked, *rows]:
+    for one in [*first, *ranked, *(one for one in record.foremost if one in rows), *rows]:
         found.setdefault(rows[one].identity, rows[one])
     return list(found.values())[:count]
 
@@ -123,6 +125,8 @@ def train_best(
         raise InputError(
             f"train_best: {given.partition(':')[0]} data cannot be learnt from; say what to learn from with data"
         )
+    # What the search saw is what is trained on, encoded alike.
+    encoded = {"schema": settings.get("schema"), "preprocessing": beside(run.folder)} if isinstance(given, str) else {}
     rows = foremost(run.record, count)
     if not rows:
         raise RunError("train_best: no candidate of this run has a score")
@@ -140,6 +144,7 @@ def train_best(
                 seed=int(settings.get("seed", 0)),
                 device=device or str(settings.get("device", "cpu")),
                 observers=observers,
+                **encoded,
             )
         except TrainingError as error:
             made.append(Foremost(place, candidate, None, str(error)))
@@ -162,6 +167,12 @@ def summary(folder: str | Path | None) -> Mapping[str, Any] | None:
     except (OSError, ValueError, RecursionError):
         return None
     return plain if isinstance(plain, dict) and isinstance(plain.get("foremost"), list) else None
+
+
+def _numbers(judged: Evaluation) -> dict[str, float | None]:
+    plain = {"accuracy": judged.accuracy, "loss": judged.loss}
+    auc: float | None = getattr(judged, "auc", None)
+    return plain if auc is None else {**plain, "auc": auc}
 
 
 def _merit(trained: Trained | None) -> tuple[float, float]:

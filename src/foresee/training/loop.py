@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from torch import nn
 
@@ -13,12 +13,16 @@ from foresee.errors import InputError
 from foresee.runs.events import Observer
 from foresee.runs.progress import watched
 from foresee.training.building import Trainable, built, candidate_of, for_recipe
+from foresee.training.encoding import beside
 from foresee.training.epochs import SAVED, Epochs
 from foresee.training.keeping import Folder, Memory
 from foresee.training.recipe import Recipe
 from foresee.training.recipe import recipe as get_recipe
 from foresee.training.sources import sources
 from foresee.training.trained import Trained
+
+if TYPE_CHECKING:
+    from foresee.data.clicks.preprocessing import Preprocessing
 
 
 def train(
@@ -30,6 +34,8 @@ def train(
     resume: bool = False,
     validation: Any = None,
     test: Any = None,
+    schema: Any = None,
+    preprocessing: Preprocessing | None = None,
     seed: int = 0,
     device: str = "cpu",
     observers: Iterable[Observer] = (),
@@ -50,6 +56,8 @@ def train(
         resume: go on with what is in `out`, or begin.
         validation: what epochs are judged by; None: the data's own split, or the recipe's share of the training data.
         test: what the best is judged by; None: the data's own split.
+        schema: what the columns of a click log are (`criteo`, a TOML file, a `Schema`); None: guessed, or as it was found.
+        preprocessing: what encodes the rows of a click log; None: what lies beside the `best.json`, or a fresh one.
         seed: decides everything that is random: weights of an architecture, order, augmentation, dropout.
         device: where.
         observers: are told what happens.
@@ -69,8 +77,10 @@ def train(
     if chosen.distil and teacher is None:
         raise InputError(f"recipe: distil = {chosen.distil:g} needs a teacher; hand one over, or say distil = 0")
     candidate = candidate_of(network)
-    shape = None if candidate is None else candidate.task.inputs
-    found = sources(data, validation=validation, test=test, share=chosen.validation, seed=seed, inputs=shape)
+    shape = None if candidate is None or candidate.task.vocabularies else candidate.task.inputs
+    given: dict[str, Any] = {"validation": validation, "test": test, "share": chosen.validation, "seed": seed}
+    encoded: dict[str, Any] = {"schema": schema, "preprocessing": preprocessing or beside(network)}
+    found = sources(data, **given, inputs=shape, **encoded)
     if candidate is not None:
         candidate = for_recipe(candidate, chosen, found.train.task or candidate.task)
         network = built(candidate, seed)
@@ -80,6 +90,6 @@ def train(
     loop = Epochs(network, found, chosen, kept, seed, device, teacher, watching, save_seconds, save_steps)
     try:
         trained = loop.run(None if candidate is None else candidate.to_json())
-        return replace(trained, candidate=candidate, task=found.train.task)
+        return replace(trained, candidate=candidate, task=found.train.task, preprocessing=found.train.preprocessing)
     finally:
         kept.close()

@@ -12,7 +12,7 @@ from rich.markup import escape
 
 from foresee.cli.app import app, out
 from foresee.cli.app import stopped as say_stopped
-from foresee.cli.groups import Group, grouped
+from foresee.cli.groups import Group, SchemaOption, grouped
 from foresee.cli.networks import factory_of, make
 from foresee.cli.options import parse_settings
 from foresee.cli.progress import Epochs
@@ -59,9 +59,11 @@ def train(
     data: Annotated[
         str | None,
         typer.Option(
-            help="what to learn from: an image folder, a .npz file, CIFAR files, digits", show_default="has to be said"
+            help="what to learn from: an image folder, a .npz file, CIFAR files, digits, a click log",
+            show_default="has to be said",
         ),
     ] = None,
+    schema: SchemaOption = None,
     validation: Annotated[
         str | None, typer.Option(help="what epochs are judged by", show_default="the data's own, or a share of it")
     ] = None,
@@ -102,6 +104,7 @@ def train(
         raise InputError("say what to learn from with --data: an image folder, a .npz file, CIFAR files, or digits")
     said = _sorted(set_ or [])
     from foresee.report.training import train as run
+    from foresee.training.encoding import beside
     from foresee.training.loading import load
     from foresee.training.recipe import recipe as get_recipe
 
@@ -118,6 +121,8 @@ def train(
                 resume=resume,
                 validation=validation,
                 test=test,
+                schema=schema,
+                preprocessing=beside(what),
                 seed=seed,
                 device=device,
                 observers=[watch.observe],
