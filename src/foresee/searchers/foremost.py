@@ -16,7 +16,6 @@ from foresee.runs.record import CandidateRow, Record
 from foresee.searchers.run import Run
 from foresee.spaces.candidate import Candidate
 from foresee.training.encoding import beside
-from foresee.training.evaluations import Evaluation
 from foresee.training.loop import train
 from foresee.training.recipe import Recipe
 from foresee.training.recipe import recipe as get_recipe
@@ -46,7 +45,10 @@ class Foremost:
         if self.trained is None:
             return {**plain, "reason": self.reason}
         judged = {"validation": self.trained.validation, "test": self.trained.test}
-        numbers = {name: None if one is None else _numbers(one) for name, one in judged.items()}
+        numbers = {
+            name: None if one is None else {"accuracy": one.accuracy, "loss": one.loss, "auc": one.auc}
+            for name, one in judged.items()
+        }
         return {**plain, **numbers, "best_epoch": self.trained.best_epoch, "seconds": self.trained.seconds}
 
 
@@ -167,12 +169,6 @@ def summary(folder: str | Path | None) -> Mapping[str, Any] | None:
     except (OSError, ValueError, RecursionError):
         return None
     return plain if isinstance(plain, dict) and isinstance(plain.get("foremost"), list) else None
-
-
-def _numbers(judged: Evaluation) -> dict[str, float | None]:
-    plain = {"accuracy": judged.accuracy, "loss": judged.loss}
-    auc: float | None = getattr(judged, "auc", None)
-    return plain if auc is None else {**plain, "auc": auc}
 
 
 def _merit(trained: Trained | None) -> tuple[float, float]:

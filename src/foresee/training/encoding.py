@@ -93,7 +93,7 @@ def how_to_read(schema: Any = None, preprocessing: Preprocessing | None = None) 
     if schema is not None:
         from foresee.data.clicks.schema import schema as named
 
-        if named(schema) != preprocessing.schema:
+        if named(schema).fingerprint != preprocessing.schema.fingerprint:
             raise SettingsMismatchError(
                 f"schema {schema}: the network was found on rows that were encoded by another one "
                 f"({preprocessing.schema.name or 'a schema of your own'}); leave the schema out, or search again"

@@ -6,13 +6,13 @@ import hashlib
 from pathlib import Path
 from typing import Any
 
-import safetensors.torch
 from torch import nn
 
 from foresee.errors import InputError, RunError
 from foresee.spaces.candidate import Candidate
 from foresee.spaces.find import Said
 from foresee.training import encoding
+from foresee.training.checkpoints import parsed
 from foresee.training.export import described
 from foresee.training.export.answering import Answering
 from foresee.training.export.described import Description
@@ -54,11 +54,7 @@ def load_exported(folder: str | Path, *, network: nn.Module | None = None, space
         raise RunError(f"{path}: {error.strerror or error}") from error
     if hashlib.sha256(content).hexdigest() != written.sha256:
         raise RunError(f"{path}: damaged, or of another export (its sha256 is not the one in {described.FILE})")
-    try:
-        tensors = safetensors.torch.load(content)
-    except Exception as error:  # its parser raises errors of its own
-        raise RunError(f"{path}: not a safetensors file ({error})") from error
-    load_weights(made, tensors)
+    load_weights(made, parsed(content, path))
     answering = (Answering(made, facts.statistics, facts.names) if facts.pixels else made).eval()
     if facts.preprocessing is not None:
         encoded: Any = answering
