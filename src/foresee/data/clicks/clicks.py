@@ -116,7 +116,7 @@ class Clicks(Data):
     @property
     def rate(self) -> float:
         """The share of rows that mean yes."""
-        return sum(self._manifest["yes"][part] for part in self._parts) / len(self)
+        return float(sum(self._manifest["yes"][part] for part in self._parts) / len(self))
 
     @cached_property
     def fingerprint(self) -> str:
@@ -135,7 +135,8 @@ class Clicks(Data):
         """The rows with these numbers."""
         rows = indices.numpy()
         if len(self._arrays) == 1:
-            return batch_of(*(array[rows] for array in self._arrays[0]))
+            dense, sparse, labels = (array[rows] for array in self._arrays[0])
+            return batch_of(dense, sparse, labels)
         if len(rows) and (rows.min() < -len(self) or rows.max() >= len(self)):
             raise IndexError(f"{self.name}: a row beyond {len(self)}")
         rows = np.where(rows < 0, rows + len(self), rows)
@@ -146,7 +147,8 @@ class Clicks(Data):
             start = 0 if number == 0 else int(self._ends[number - 1])
             for into, array in zip(found, arrays, strict=True):
                 into[here] = array[rows[here] - start]
-        return batch_of(*found)
+        dense, sparse, labels = found
+        return batch_of(dense, sparse, labels)
 
 
 def read_log(path: Path, wanted: Wanted) -> Data:

@@ -5,7 +5,7 @@
 
 Two passes: one learns the preprocessing of the training rows, one writes all rows. All is made in a folder beside (`.part`)
 that becomes the one asked for in a single step, so there is a whole one or none. Killed in the second pass, the work goes on
-with what the first has learnt; killed earlier it begins again. A second process that wants the same folder waits for the first.
+with what the first has learnt; killed earlier it begins again. A second process that wants the same folder waits.
 
 A folder holds `manifest.json` (what it was made of, how many rows each part has, what was malformed, the sha256 of every
 file), `preprocessing/`, and for each part `.dense.npy` (float32), `.sparse.npy` (int32), `.labels.npy` (uint8).
@@ -71,8 +71,8 @@ def prepare(
         known = preprocessing.schema.but(split=known.split, time=known.time)
     with reading(path, "a click log"):
         source = source_of(path)
-    asked = {"source": source, "schema": known.to_json()}
-    asked["preprocessing"] = None if preprocessing is None else preprocessing.fingerprint
+    given = None if preprocessing is None else preprocessing.fingerprint
+    asked = {"source": source, "schema": known.to_json(), "preprocessing": given}
     target = Path(folder).expanduser() if folder is not None else _kept(asked)
     work = target.with_name(target.name + ".part")
     while not _is_done(target, asked):
@@ -103,7 +103,7 @@ def _matters(asked: dict[str, Any]) -> dict[str, Any]:
 def _is_done(target: Path, asked: dict[str, Any]) -> bool:
     found = manifest_of(target)
     if found is None:
-        if target.is_dir() and any(target.iterdir()) or (target.exists() and not target.is_dir()):
+        if target.exists() and not (target.is_dir() and not any(target.iterdir())):
             raise DataError(f"{target}: there is something else; name a folder that is empty or not there")
         return False
     if _matters(found["asked"]) != _matters(asked):
