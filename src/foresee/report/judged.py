@@ -167,7 +167,8 @@ def charts(judged: Judged) -> list[Drawing]:
             # dots of one seed stand above each other, so that a fold that is hard for all is seen in every column
             across = [1 + place + 0.12 * (seeds.index(seed) - (len(seeds) - 1) / 2) for _, seed in values]
             role, mean = f"series-{place % COLOURS}", judged.standings[one.label].means[key].value
-            layers.append(Layer("dots", role, tuple(across), tuple(values.values()), one.label))
+            ids = tuple(f"{place}:{fold}:{seed}" for fold, seed in values)
+            layers.append(Layer("dots", role, tuple(across), tuple(values.values()), one.label, ids))
             layers.append(Layer("straight", role, (place + 0.65, place + 1.35), (mean, mean), ""))
         if layers:
             ends = "; ".join(f"{label} {exact(one.means[key])}" for label, one in judged.standings.items())
@@ -224,6 +225,19 @@ def networks(judged: Judged) -> tuple[list[dict[str, Any]], dict[str, int]]:
     return drawn, colours
 
 
+def hover(judged: Judged) -> dict[str, list[str]]:
+    """What the page says of the dot of a trial."""
+    places = {one.label: place for place, one in enumerate(judged.contestants)}
+    return {
+        f"{places[one.contestant]}:{one.fold}:{one.seed}": [
+            f"{one.contestant}, fold {one.fold + 1}, seed {one.seed}",
+            str(one.test),
+        ]
+        for one in judged.verdicts
+        if one.test is not None
+    }
+
+
 # -- the page -------------------------------------------------------------------------------------------------------------
 def render(judged: Judged) -> str:
     """The report as HTML text."""
@@ -237,6 +251,7 @@ def render(judged: Judged) -> str:
         calibration=calibrations(judged),
         drawn=drawn,
         operations=operations,
+        hover=hover(judged),
         times={row.standing.label: format_seconds(row.standing.seconds) for row in info.rows},
     )
 
