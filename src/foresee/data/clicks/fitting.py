@@ -100,8 +100,10 @@ class Fitting:
         jobs = [(number.add, chunk.numbers[name]) for name, number in self._numbers.items()]
         if self.schema.buckets is None:
             jobs += [(counts.add, chunk.keys[name]) for name, counts in self._counts.items()]
-        for _ in map(lambda job: job[0](job[1][training]), jobs) if pool is None else pool.map(
-            lambda job: job[0](job[1][training]), jobs
+        for _ in (
+            map(lambda job: job[0](job[1][training]), jobs)
+            if pool is None
+            else pool.map(lambda job: job[0](job[1][training]), jobs)
         ):
             pass
 

@@ -192,9 +192,7 @@ def _from_records(records: list[Record], found: Layout, known: Schema) -> Chunk:
         Malformed(one.line, one.reason if one.fields is None else _fields(len(one.fields), found))
         for one in wrong[:REMEMBERED]
     ]
-    return chunk_of(
-        texts, known, lambda rows: [whole[row].line for row in rows.tolist()], tuple(malformed), len(wrong)
-    )
+    return chunk_of(texts, known, lambda rows: [whole[row].line for row in rows.tolist()], tuple(malformed), len(wrong))
 
 
 def _fields(count: int, found: Layout) -> str:
