@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import torch
 
 from foresee.data import Data, load
-from foresee.data.base import Part
+from foresee.data.base import Part, digest
+from foresee.data.clicks.clicks import guessed
+from foresee.data.clicks.schema import Schema
+from foresee.data.clicks.schema import schema as schema_of
+from foresee.data.loading import formats
 from foresee.errors import InputError
 from foresee.seeds import generator
 
@@ -81,18 +86,40 @@ class Ground:
 
     def fold(self, number: int) -> Parts:
         """The parts of a fold."""
+        if self.raw is not None:
+            split = {"by": "fold", "folds": self.folds, "fold": number, "val": self.share, "seed": self.seed}
+            known = self.raw.but(split=split)
+            return Parts(*(load(self.data, schema=known, split=part) for part in ("train", "val", "test")))
         return folded(self.whole(), self.folds, number, share=self.share, seed=self.seed)
 
+    @cached_property
+    def raw(self) -> Schema | None:
+        """The schema of a raw click log, stated or guessed; None of other data."""
+        if not self.travels or not _is_log(Path(self.data)):
+            if self.schema is not None:
+                raise InputError(f"judge: schema: only a raw click log has one, not {self.data}; leave it out")
+            return None
+        return schema_of(self.schema) if self.schema is not None else guessed(Path(self.data))[0]
+
     def whole(self) -> Data:
-        """All rows, whatever split they came in: the training split where there are several, as `load` gives it."""
+        """All rows of data that is no raw log: the training split where there are several, as `load` gives it."""
         return self.data if isinstance(self.data, Data) else _read(os.fspath(self.data))
 
     @property
     def words(self) -> dict[str, Any]:
         """What it is, as plain values."""
-        whole = self.whole()
-        said = {"name": whole.name, "samples": len(whole), "fingerprint": whole.fingerprint}
-        return {**said, "folds": self.folds, "validation": self.share, "fold_seed": self.seed}
+        cut = {"folds": self.folds, "validation": self.share, "fold_seed": self.seed}
+        if self.raw is None:
+            whole = self.whole()
+            return {"name": whole.name, "samples": len(whole), "fingerprint": whole.fingerprint, **cut}
+        parts = self.fold(0)
+        some = (parts.train, parts.validation, parts.test)
+        said = {"name": Path(self.data).name, "samples": sum(map(len, some))}
+        return {**said, "fingerprint": digest(*(one.fingerprint for one in some)), "schema": self.raw.to_json(), **cut}
+
+
+def _is_log(path: Path) -> bool:
+    return path.is_file() and formats["clicks"].recognises(path)
 
 
 _KEPT: dict[tuple[str, int], Data] = {}
