@@ -20,6 +20,7 @@ from foresee.training.loop import train
 from foresee.training.recipe import Recipe
 from foresee.training.recipe import recipe as get_recipe
 from foresee.training.trained import Trained
+from foresee.training.usual import usual_recipe
 
 #: where the trainings of a run are, and what tells of them
 FOLDER, SUMMARY = "trained", "trained.json"
@@ -100,7 +101,7 @@ def foremost(record: Record, count: int) -> list[CandidateRow]:
 def train_best(
     run: Run,
     count: int = 3,
-    recipe: str | Path | Recipe = "fast",
+    recipe: str | Path | Recipe | None = None,
     *,
     data: Any = None,
     device: str | None = None,
@@ -114,13 +115,12 @@ def train_best(
     Args:
         run: a search.
         count: how many of the foremost.
-        recipe: how they are trained.
+        recipe: how they are trained; None: `fast`, or for click logs `ctr`, of few rows `ctr_small`.
         data: what they learn from; None: what the search looked at.
         device: where; None: where the search scored.
         observers: are told what happens.
         changes: values of the recipe.
     """
-    chosen = get_recipe(recipe, **changes)
     settings = run.record.settings
     given = settings.get("data", "digits") if data is None else data
     if isinstance(given, str) and (given.startswith("given:") or given == "synthetic"):
@@ -132,6 +132,7 @@ def train_best(
     rows = foremost(run.record, count)
     if not rows:
         raise RunError("train_best: no candidate of this run has a score")
+    chosen = get_recipe(usual_recipe(run.candidate(rows[0]), given, **encoded) if recipe is None else recipe, **changes)
     made = []
     for place, row in enumerate(rows, 1):
         candidate = run.candidate(row)

@@ -61,7 +61,7 @@ def search(
     cache: str | Path | None = None,
     progress: bool = False,
     train_best: int = 0,
-    recipe: str | Path | Recipe = "fast",
+    recipe: str | Path | Recipe | None = None,
     **settings: Any,
 ) -> Run:
     """Search a space for the architecture that scores best within the budgets.
@@ -87,7 +87,7 @@ def search(
         cache: file of scores already computed, where those that a searcher asks for beside its candidates are kept too.
         progress: show how far it is, in one line; also in a notebook.
         train_best: train so many of the foremost on the data, in `trained/` of the folder; `run.trained` names the best.
-        recipe: by which they are trained.
+        recipe: by which they are trained; None: `fast`, or for click logs `ctr`, of few rows `ctr_small`.
         **settings: any other field of `SearchSettings` or `ScoringSettings`.
 
     Returns:
@@ -122,7 +122,7 @@ def search(
         **settings,
     )
     watching = watched(observers, progress)
-    if train_best:
+    if train_best and recipe is not None:
         get_recipe(recipe)  # a wrong name is said before the search, not after it
     run = run_search(
         asked,

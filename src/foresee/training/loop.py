@@ -24,6 +24,7 @@ from foresee.training.recipe import Recipe
 from foresee.training.recipe import recipe as get_recipe
 from foresee.training.sources import sources
 from foresee.training.trained import Trained
+from foresee.training.usual import usual_recipe
 
 if TYPE_CHECKING:
     from foresee.data.clicks.preprocessing import Preprocessing
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
 def train(
     network: Trainable,
     data: Any,
-    recipe: str | Path | Recipe = "fast",
+    recipe: str | Path | Recipe | None = None,
     *,
     out: str | Path | None = None,
     resume: bool = False,
@@ -55,7 +56,8 @@ def train(
         network: any module, trained itself; an architecture (`run.best`, a `best.json`, a run's folder), which is built
             with the recipe's width, depth and auxiliary head for the data's task; or a recommender by its name.
         data: a name or path (`data.load`), a `Data`, `(inputs, labels)`, a `DataLoader`; see `sources`.
-        recipe: a name (`foresee recipes`), a TOML file or a `Recipe`.
+        recipe: a name (`foresee recipes`), a TOML file or a `Recipe`; None: `fast`, or for click logs `ctr`, of few rows
+            `ctr_small`.
         out: the folder to keep it in; None keeps nothing.
         resume: go on with what is in `out`, or begin.
         validation: what epochs are judged by; None: the data's own split, or the recipe's share of the training data.
@@ -77,14 +79,14 @@ def train(
     >>> len(found.history), found.validation.samples
     (3, 6)
     """
-    chosen = get_recipe(recipe, **changes)
+    encoded: dict[str, Any] = {"schema": schema, "preprocessing": preprocessing or beside(network)}
+    chosen = get_recipe(usual_recipe(network, data, **encoded) if recipe is None else recipe, **changes)
     if chosen.distil and teacher is None:
         raise InputError(f"recipe: distil = {chosen.distil:g} needs a teacher; hand one over, or say distil = 0")
     handmade = by_hand(network)
     candidate = None if handmade is not None else candidate_of(network)
     shape = None if candidate is None or candidate.task.vocabularies else candidate.task.inputs
     given: dict[str, Any] = {"validation": validation, "test": test, "share": chosen.validation, "seed": seed}
-    encoded: dict[str, Any] = {"schema": schema, "preprocessing": preprocessing or beside(network)}
     found = sources(data, **given, inputs=shape, **encoded)
     if candidate is not None:
         candidate = for_recipe(candidate, chosen, found.train.task or candidate.task)

@@ -33,9 +33,12 @@ class RecipeOptions(Group):
     """How it is trained: a recipe, and values that are to be others."""
 
     panel = "How it is trained"
-    usual: ClassVar[Mapping[str, str]] = dict.fromkeys(("epochs", "batch", "lr", "precision"), "as the recipe says")
+    usual: ClassVar[Mapping[str, str]] = {
+        **dict.fromkeys(("epochs", "batch", "lr", "precision"), "as the recipe says"),
+        "recipe": "fast; ctr for click logs, ctr_small for small ones",
+    }
 
-    recipe: Annotated[str, typer.Option(help="a recipe (`foresee recipes`), or a TOML file of your own")] = "fast"
+    recipe: Annotated[str | None, typer.Option(help="a recipe (`foresee recipes`), or a TOML file of your own")] = None
     epochs: Annotated[int | None, typer.Option(help="passes over the training data")] = None
     batch: Annotated[int | None, typer.Option(help="samples of a step")] = None
     lr: Annotated[float | None, typer.Option(help="the largest learning rate")] = None
@@ -111,9 +114,14 @@ def train(
     from foresee.training.encoding import beside
     from foresee.training.loading import load
     from foresee.training.recipe import recipe as get_recipe
+    from foresee.training.usual import usual_recipe
 
-    chosen = get_recipe(how.recipe, **how.changes(said["recipe"]))
+    named, changes = how.recipe, how.changes(said["recipe"])
+    if named is not None:
+        get_recipe(named, **changes)  # a wrong name is said first
     network = _named(what, architecture, space, said["space"], input_, seed)
+    encoded: dict[str, Any] = {"schema": schema, "preprocessing": beside(what)}
+    chosen = get_recipe(usual_recipe(network, data, **encoded) if named is None else named, **changes)
     watch = Epochs("training", show=not quiet)
     try:
         with watch:
@@ -125,8 +133,7 @@ def train(
                 resume=resume,
                 validation=validation,
                 test=test,
-                schema=schema,
-                preprocessing=beside(what),
+                **encoded,
                 seed=seed,
                 device=device,
                 observers=[watch.observe],
