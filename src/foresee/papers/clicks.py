@@ -32,7 +32,8 @@ from foresee.training.trained import Trained
 LOGS = ("criteo", "avazu", "kdd2012")
 #: what is looked at where nobody says otherwise
 USUAL = "planted_clicks"
-#: the papers: 2,048 candidates (128, then 240 generations of 8 children of the best of 64), 15 trained, recipe ctr, 500 steps
+#: the papers: 2,048 candidates (128, then 240 generations of 8 children of the best of 64), 15 trained by ctr, a supernet by
+#: nasrec_supernet, batches of 512, 500 steps of a last layer
 REDUCED: Mapping[str, Any] = {
     "evaluations": 16,
     "population": 8,
@@ -40,7 +41,8 @@ REDUCED: Mapping[str, Any] = {
     "children": 2,
     "top": 3,
     "seeds": 1,
-    "recipe": "nasrec_reduced",
+    "recipe": "ctr_small",
+    "supernet": "nasrec_reduced",
     "batch": 64,
     "steps": 20,
     "drawn": 4,
@@ -68,13 +70,13 @@ class Method:
             measure = {"measure": "trained", "measure_recipe": own["recipe"], "evaluations": own["drawn"]}
             return {"searcher": "random", "proxies": ["params"], **measure}
         if self.name == "nasrecnet":
-            measure = {"measure": "last_layer", "measure_recipe": own["recipe"], "measure_steps": own["steps"]}
+            measure = {"measure": "last_layer", "measure_recipe": own["supernet"], "measure_steps": own["steps"]}
             return {**asked, "proxies": ["params"], **measure}
         warm = self.level != "0%"
         weights = {"zico": (1.0, 0.0, 0.0), "fisher_rao": (0.0, 1.0, 0.0)}.get(self.name, (1.0, 1.0, float(warm)))
         lambdas = dict(zip(("lambda1", "lambda2", "lambda3"), weights, strict=True))
         asked |= {"proxies": ["sigeo"], "proxy_settings": {"sigeo": lambdas}, "batch_size": own["batch"]}
-        return {**asked, **({"warmup": self.level, "warmup_recipe": own["recipe"]} if warm else {})}
+        return {**asked, **({"warmup": self.level, "warmup_recipe": own["supernet"]} if warm else {})}
 
 
 @dataclass(frozen=True)

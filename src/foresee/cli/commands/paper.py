@@ -13,7 +13,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from foresee.cli.app import app, out, stopped
-from foresee.cli.groups import LookOptions, WorkOptions, usually
+from foresee.cli.groups import LookOptions, SchemaOption, WorkOptions, usually
 from foresee.cli.options import parse_settings
 from foresee.cli.progress import Watch
 from foresee.errors import InputError, UnknownNameError
@@ -53,6 +53,7 @@ def paper(
         typer.Option(help="only this row, such as dextr, where rows are proxies; may be repeated", show_default="all"),
     ] = None,
     bootstrap: Annotated[int, typer.Option(help="resamples behind an interval")] = 1000,
+    schema: SchemaOption = None,
     cache: Annotated[
         Path | None,
         typer.Option(
@@ -93,6 +94,7 @@ def paper(
     workshop = Workshop(
         tables=tables,
         sample=sample,
+        schema=schema,
         engine=work.engine,
         workers=work.workers,
         cache=cache,
