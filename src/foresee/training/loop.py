@@ -16,7 +16,7 @@ from foresee.runs.progress import watched
 from foresee.seeds import derive
 from foresee.spaces.candidate import Candidate
 from foresee.task import Task
-from foresee.training.building import Trainable, built, by_hand, candidate_of, for_recipe
+from foresee.training.building import Trainable, built, by_hand, candidate_of, for_recipe, spread_embeddings
 from foresee.training.epochs import SAVED, Epochs
 from foresee.training.keeping import Folder, Memory
 from foresee.training.recipe import Recipe
@@ -82,6 +82,8 @@ def train(
     if handmade is not None:
         network = handmade.build(_known(found.train.task), derive(seed, "weights"))
     assert isinstance(network, nn.Module)
+    if candidate is not None or handmade is not None:  # fresh weights; those of a module handed over are its own
+        spread_embeddings(network, chosen.embedding_spread)
     kept = Memory() if out is None else Folder(out, resume=resume)
     watching = watched(observers, progress)
     loop = Epochs(network, found, chosen, kept, seed, device, teacher, watching, save_seconds, save_steps)
