@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from foresee.data.clicks.blocks import Malformed
 from foresee.data.clicks.chunk import Chunk
 from foresee.data.clicks.schema import Schema, schema
-from foresee.data.clicks.sketches import Distinct, Drawn, Frequent, mixed
+from foresee.data.clicks.sketches import Distinct, Drawn, Frequent
 from foresee.data.clicks.splitting import PARTS
 from foresee.data.clicks.texts import key
 from foresee.errors import DataError
@@ -234,9 +234,7 @@ class _NumberTally:
         mean = self._mean if self._there else math.nan
         distinct, exact = self._distinct.estimate, self._distinct.exact and self._drawn.exact
         ends = (self._low, self._high) if self._there else (math.nan, math.nan)
-        return Numbers(
-            name, rows - self._there, distinct, exact, *ends, mean, spread, quantiles, tuple(_groups(there))
-        )
+        return Numbers(name, rows - self._there, distinct, exact, *ends, mean, spread, quantiles, tuple(_groups(there)))
 
 
 class _CategoryTally:
@@ -258,9 +256,7 @@ class _CategoryTally:
 
     def column(self, name: str) -> Categories:
         most = tuple(Rate(self._names.get(one, "?"), *counts) for one, *counts in self._frequent.most(NAMED))
-        return Categories(
-            name, self._missing, self._distinct.estimate, self._distinct.exact, most, self._frequent.lost
-        )
+        return Categories(name, self._missing, self._distinct.estimate, self._distinct.exact, most, self._frequent.lost)
 
 
 def _groups(there: NDArray[np.float64]) -> Iterator[Rate]:
