@@ -161,7 +161,8 @@ def _record(lines: list[bytes], at: int, line: int, delimiter: str, final: bool)
             return Record(line, next(csv.reader(_ended(pieces), delimiter=delimiter, strict=True))), len(pieces)
         except csv.Error as error:
             if "end of data" not in str(error):
-                return Record(line, None, "text after a closing quote" if "expected" in str(error) else str(error)), 1
+                large = f"a quote is opened and never closed, or {error}"
+                return Record(line, None, "text after a closing quote" if "expected" in str(error) else large), 1
         after = at + len(pieces)
         length += len(lines[after]) if after < len(lines) else 0
         if after >= len(lines) and not final and len(pieces) < LINES and length < OPEN:

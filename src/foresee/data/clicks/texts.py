@@ -84,9 +84,10 @@ class Texts:
             found[rows] = np.isin(few.keys(), Texts.of(some).keys())
         return found
 
-    def numbers(self) -> NDArray[np.float64]:
-        """The number of every text, one by one; NaN where it is none."""
-        return np.fromiter(map(number, (self[row] for row in range(len(self)))), np.float64, len(self))
+    def numbers(self, missing: Flags) -> NDArray[np.float64]:
+        """The number of every text, one by one; NaN where it is none, or where it is `missing`."""
+        found = (np.nan if missing[row] else number(self[row]) for row in range(len(self)))
+        return np.fromiter(found, np.float64, len(self))
 
 
 def _mixed(words: Keys) -> Keys:
