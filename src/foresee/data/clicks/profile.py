@@ -34,6 +34,8 @@ NAMED = 10
 QUANTILES = (0.01, 0.25, 0.5, 0.75, 0.99)
 #: groups of about equal size of the rows by a number, and runs of rows along the file, whose label rates are told
 GROUPS, RUNS = 10, 64
+#: pieces of a chunk that these runs are put together from
+PIECES = 16
 #: malformed rows that are named
 SHOWN = 20
 
@@ -171,7 +173,7 @@ class _Tally:
 
     def take(self, chunk: Chunk, most: int | None = None) -> None:
         """Take rows in, at most so many."""
-        some = slice(0, most)
+        some: Any = slice(0, most)
         assert chunk.labels is not None
         yes = chunk.labels[some] == 1
         for name, number in self._numbers.items():
@@ -185,8 +187,7 @@ class _Tally:
         self.malformed += chunk.malformed_count
         self.named = [*self.named, *chunk.malformed][:SHOWN]
         self.rows += len(yes)
-        if len(yes):
-            self._along.append((len(yes), int(yes.sum())))
+        self._along += [(len(some), int(some.sum())) for some in np.array_split(yes, PIECES) if len(some)]
 
     def profile(self, path: str, whole: bool) -> Profile:
         """What was taken in."""
@@ -268,11 +269,12 @@ def _groups(there: NDArray[np.float64]) -> Iterator[Rate]:
     for place in np.unique(places).tolist():
         some = there[places == place]
         low, high = some[0, 0], some[-1, 0]
-        yield Rate(f"{low:.4g}" if low == high else f"{low:.4g} to {high:.4g}", len(some), int(some[:, 1].sum()))
+        name = plain_number(low) if low == high else f"{plain_number(low)} to {plain_number(high)}"
+        yield Rate(name, len(some), int(some[:, 1].sum()))
 
 
 def _runs(along: list[tuple[int, int]]) -> Iterator[Rate]:
-    """Label rates along the file, in at most `RUNS` runs of chunks."""
+    """Label rates along the file, in at most `RUNS` runs."""
     first = 0
     for some in np.array_split(np.array(along), min(RUNS, len(along))):
         rows, yes = (int(number) for number in some.sum(axis=0))
@@ -285,7 +287,18 @@ def _many(one: Numbers | Categories) -> str:
 
 
 def _range(one: Numbers) -> tuple[str, str]:
-    return (f"{one.quantiles[2]:.4g}", f"{one.low:.4g} to {one.high:.4g}") if one.quantiles else ("", "")
+    if not one.quantiles:
+        return "", ""
+    return plain_number(one.quantiles[2]), f"{plain_number(one.low)} to {plain_number(one.high)}"
+
+
+def plain_number(value: float) -> str:
+    """A number as a table shows it.
+
+    >>> plain_number(178_356.0), plain_number(0.123456), plain_number(3.2e15)
+    ('178,356', '0.1235', '3.2e+15')
+    """
+    return f"{value:,.0f}" if value == round(value) and abs(value) < 1e12 else f"{value:.4g}"
 
 
 def _top(one: Categories) -> str:
