@@ -11,8 +11,9 @@ import pytest
 
 from foresee.data.clicks import sketches
 from foresee.data.clicks.generating import generated
-from foresee.data.clicks.profile import QUANTILES, profile
+from foresee.data.clicks.profile import profile
 from foresee.data.clicks.schema import Schema, schema
+from foresee.data.clicks.tallies import QUANTILES
 from foresee.errors import DataError, UnknownNameError
 
 pytest.importorskip("pyarrow")
@@ -80,13 +81,13 @@ def test_chunks_do_not_matter(log, monkeypatch):
 
 
 def test_a_long_file_is_estimated_and_says_so(tmp_path, monkeypatch):
-    from foresee.data.clicks import profile as module
+    from foresee.data.clicks import tallies
 
     small = {"Distinct": sketches.Distinct, "Drawn": sketches.Drawn, "Frequent": sketches.Frequent}
     for name, kind in small.items():
-        monkeypatch.setattr(module, name, lambda kind=kind: kind(room=400))
+        monkeypatch.setattr(tallies, name, lambda kind=kind: kind(room=400))
     made = generated(tmp_path / "a.csv", 8000)
-    found = module.profile(made.path, OWN)
+    found = profile(made.path, OWN)
     seller = next(one for one in found.categories if one.name == "seller")
     exact = len({line.split(",")[9] for line in made.path.read_text().splitlines()[1:]} - {""})
     assert not seller.exact
