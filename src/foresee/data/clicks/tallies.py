@@ -105,6 +105,7 @@ class NumberTally:
         self._low, self._high = math.inf, -math.inf
 
     def take(self, first: int, values: NDArray[np.float64], yes: NDArray[np.bool_]) -> None:
+        """Take numbers in, NaN where missing; `first` is the number of the first row."""
         self._drawn.take(first, np.stack([values, yes], axis=1))
         there = values[~np.isnan(values)]
         if not len(there):
@@ -118,6 +119,7 @@ class NumberTally:
         self._mean, self._there = self._mean + apart * many / total, total
 
     def column(self, name: str, rows: int) -> Numbers:
+        """What was taken in, of so many rows."""
         absent = np.isnan(self._drawn.rows[:, 0])
         rest = Rate("missing", int(absent.sum()), int(self._drawn.rows[absent, 1].sum()))
         there = self._drawn.rows[~absent]
@@ -140,6 +142,7 @@ class CategoryTally:
         self._names = {key(str(number)): str(number) for number in range(32)} if derived else {}
 
     def take(self, keys: NDArray[np.uint64], yes: NDArray[np.bool_], texts: Any) -> None:
+        """Take keys in, 0 where missing; `texts` are what they stand for, None of a derived column."""
         there = keys != 0
         self._missing += int((~there).sum())
         self._distinct.take(keys[there])
@@ -150,6 +153,7 @@ class CategoryTally:
                 self._names[one] = texts[int(found[0])]
 
     def column(self, name: str, rows: int, yes: int) -> Categories:
+        """What was taken in, of so many rows of which so many mean yes."""
         most = tuple(Rate(self._names.get(one, "?"), *counts) for one, *counts in self._frequent.most(NAMED))
         rest = Rate("others", rows - sum(one.rows for one in most), yes - sum(one.yes for one in most))
         return Categories(
