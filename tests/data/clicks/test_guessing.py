@@ -309,3 +309,10 @@ def test_numbers_that_are_mostly_numbers_are_said(tmp_path):
     rows = [[int(rng.random() < 0.3), "oops" if k == 77 else rng.random()] for k in range(900)]
     found = guess(write(tmp_path / "a.csv", ["click", "price"], rows))
     assert "'oops'" in found.warnings[0]
+
+
+@pytest.mark.parametrize(("no", "yes"), [("0", "1"), ("shown", "bought")])
+def test_a_malformed_label_here_and_there_is_overlooked(no, yes, tmp_path):
+    rows = [[zipf(40), "oops" if k in (7, 800) else yes if k % 9 == 0 else no] for k in range(1000)]
+    found = guess(write(tmp_path / "a.csv", ["site", "click"], rows))
+    assert (found.schema.positive, found.schema.negative) == ((yes,), (no,))
