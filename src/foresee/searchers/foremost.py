@@ -45,7 +45,8 @@ class Foremost:
             return {**plain, "reason": self.reason}
         judged = {"validation": self.trained.validation, "test": self.trained.test}
         numbers = {
-            name: None if one is None else {"accuracy": one.accuracy, "loss": one.loss} for name, one in judged.items()
+            name: None if one is None else {"accuracy": one.accuracy, "loss": one.loss, "auc": one.auc}
+            for name, one in judged.items()
         }
         return {**plain, **numbers, "best_epoch": self.trained.best_epoch, "seconds": self.trained.seconds}
 

@@ -257,7 +257,7 @@ def _problem(settings: SearchSettings, scorer: Scorer, measured: Mapping[str, fl
             raise InputError("measure: measured values were handed over already; give one of them")
         from foresee.searchers.learned import Learned  # trains: not loaded where nothing is trained
 
-        measured = Learned(scorer, settings.measure, settings.measure_recipe)
+        measured = Learned(scorer, settings.measure, settings.measure_recipe, settings.measure_steps)
     return Problem(
         scorer,
         Limits.from_json(settings.limits),

@@ -9,19 +9,29 @@ from typing import Any
 from torch import nn
 
 from foresee.errors import InputError
+from foresee.recommenders import Handmade, recommenders
 from foresee.seeds import derive
 from foresee.spaces.candidate import Candidate, in_folder
 from foresee.spaces.find import get
 from foresee.task import Task
 from foresee.training.recipe import Recipe
 
-#: what can be trained: a module, an architecture, or a file or a run's folder that holds one
-Trainable = nn.Module | Candidate | str | Path | Mapping[str, Any]
+#: what can be trained: a module, an architecture, a file or a run's folder that holds one, or a recommender by its name
+Trainable = nn.Module | Candidate | Handmade | str | Path | Mapping[str, Any]
+
+
+def by_hand(network: Trainable) -> Handmade | None:
+    """The recommender that was named; a file of that name comes first."""
+    if isinstance(network, Handmade):
+        return network
+    if isinstance(network, str) and network.replace("-", "_").isidentifier() and not Path(network).exists():
+        return Handmade(network) if network in recommenders else None
+    return None
 
 
 def candidate_of(network: Trainable) -> Candidate | None:
-    """The architecture that was handed over; None where it is a module."""
-    if isinstance(network, nn.Module):
+    """The architecture that was handed over; None where it is a module, or made by hand."""
+    if isinstance(network, nn.Module | Handmade):
         return None
     if isinstance(network, Candidate):
         return network

@@ -64,13 +64,18 @@ def read(folder: str | Path, name: str) -> tuple[dict[str, Tensor], dict[str, An
     for place in _places(folder, name):
         content = _content(place)
         if content is not None and hashlib.sha256(content).hexdigest() == wanted:
-            try:
-                return safetensors.torch.load(content), facts
-            except Exception as error:  # its parser raises errors of its own
-                raise RunError(f"{place}: not a safetensors file ({error})") from error
+            return parsed(content, place), facts
     place = _places(folder, name)[0]
     reason = "is missing" if _content(place) is None else f"does not belong to {name}.json (another sha256)"
     raise RunError(f"{place}: {reason}; the checkpoint is damaged, take another or train again")
+
+
+def parsed(content: bytes, place: Path) -> dict[str, Tensor]:
+    """The tensors that the bytes of a safetensors file hold."""
+    try:
+        return safetensors.torch.load(content)
+    except Exception as error:  # its parser raises errors of its own
+        raise RunError(f"{place}: not a safetensors file ({error})") from error
 
 
 def read_facts(folder: str | Path, name: str) -> dict[str, Any]:

@@ -7,9 +7,11 @@ from pathlib import Path
 from torch import nn
 
 from foresee.errors import RunError
+from foresee.recommenders import Handmade
 from foresee.runs.folder import is_there
 from foresee.spaces.candidate import Candidate
 from foresee.spaces.find import Said
+from foresee.task import Task
 from foresee.training import checkpoints
 from foresee.training.keeping import ARCHITECTURE, TRAINING, read_plain
 from foresee.training.steps import load_weights
@@ -34,7 +36,11 @@ def load(folder: str | Path, network: nn.Module | None = None, *, space: Said | 
     if network is None:
         if not is_there(folder / ARCHITECTURE):
             raise RunError(f"{folder}: the network came from no space; hand it over: load(folder, network)")
-        network = Candidate.load(folder / ARCHITECTURE, space=space).build()
+        written = read_plain(folder / ARCHITECTURE)
+        if "recommender" in written:
+            network = Handmade.from_json(written).build(Task.from_json(written.get("task")))
+        else:
+            network = Candidate.load(folder / ARCHITECTURE, space=space).build()
     load_weights(network, checkpoints.read(folder, "best")[0])
     try:
         return Trained.from_json(plain, network.eval(), folder)

@@ -10,9 +10,13 @@ from typing import Any
 from torch import nn
 
 from foresee.errors import InputError
+from foresee.recommenders import Handmade
 from foresee.runs.events import Observer
 from foresee.runs.progress import watched
-from foresee.training.building import Trainable, built, candidate_of, for_recipe
+from foresee.seeds import derive
+from foresee.spaces.candidate import Candidate
+from foresee.task import Task
+from foresee.training.building import Trainable, built, by_hand, candidate_of, for_recipe
 from foresee.training.epochs import SAVED, Epochs
 from foresee.training.keeping import Folder, Memory
 from foresee.training.recipe import Recipe
@@ -42,8 +46,8 @@ def train(
     """Train a network by a recipe.
 
     Args:
-        network: any module, trained itself; or an architecture (`run.best`, a `best.json`, a run's folder), which is built
-            with the recipe's width, depth and auxiliary head for the data's task.
+        network: any module, trained itself; an architecture (`run.best`, a `best.json`, a run's folder), which is built
+            with the recipe's width, depth and auxiliary head for the data's task; or a recommender by its name.
         data: a name or path (`data.load`), a `Data`, `(inputs, labels)`, a `DataLoader`; see `sources`.
         recipe: a name (`foresee recipes`), a TOML file or a `Recipe`.
         out: the folder to keep it in; None keeps nothing.
@@ -68,18 +72,34 @@ def train(
     chosen = get_recipe(recipe, **changes)
     if chosen.distil and teacher is None:
         raise InputError(f"recipe: distil = {chosen.distil:g} needs a teacher; hand one over, or say distil = 0")
-    candidate = candidate_of(network)
+    handmade = by_hand(network)
+    candidate = None if handmade is not None else candidate_of(network)
     shape = None if candidate is None else candidate.task.inputs
     found = sources(data, validation=validation, test=test, share=chosen.validation, seed=seed, inputs=shape)
     if candidate is not None:
         candidate = for_recipe(candidate, chosen, found.train.task or candidate.task)
         network = built(candidate, seed)
+    if handmade is not None:
+        network = handmade.build(_known(found.train.task), derive(seed, "weights"))
     assert isinstance(network, nn.Module)
     kept = Memory() if out is None else Folder(out, resume=resume)
     watching = watched(observers, progress)
     loop = Epochs(network, found, chosen, kept, seed, device, teacher, watching, save_seconds, save_steps)
     try:
-        trained = loop.run(None if candidate is None else candidate.to_json())
+        trained = loop.run(_written(candidate, handmade, found.train.task))
         return replace(trained, candidate=candidate, task=found.train.task)
     finally:
         kept.close()
+
+
+def _known(task: Task | None) -> Task:
+    if task is None:
+        raise InputError("training: a recommender is made for the task of its data; hand over data that states one")
+    return task
+
+
+def _written(candidate: Candidate | None, handmade: Handmade | None, task: Task | None) -> dict[str, Any] | None:
+    """What `architecture.json` holds, where the network can be made again."""
+    if handmade is not None:
+        return {**handmade.to_json(), "task": _known(task).to_json()}
+    return None if candidate is None else candidate.to_json()

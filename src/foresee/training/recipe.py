@@ -58,7 +58,8 @@ class Recipe(Settings):
 
     Args:
         name: the recipe that these values began as.
-        epochs: passes over the training data.
+        epochs: passes over the training data, at most.
+        patience: epochs without a better one on validation data after which it ends; 0 goes through all of them.
         batch: samples of a step.
         optimiser: `sgd`, `adamw`, `adam`, `rmsprop` or `adagrad`, torch's own.
         lr: the largest learning rate, after the warm-up.
@@ -104,6 +105,7 @@ class Recipe(Settings):
 
     name: str = setting("", a_name())
     epochs: int = setting(30, whole(least=1))
+    patience: int = setting(0, whole(least=0))
     batch: int = setting(64, whole(least=1))
     optimiser: str = setting("sgd", _one_of(OPTIMISERS))
     lr: float = setting(0.1, _number(above=True))

@@ -25,12 +25,30 @@ def rate(recipe: Recipe, step: int, steps: int, per_epoch: int) -> float:
         return recipe.lr * (step + 1) / warm
     share = (step - warm) / max(1, steps - warm)
     if recipe.schedule == "cosine":
-        return recipe.lr_min + (recipe.lr - recipe.lr_min) * (1 + math.cos(math.pi * share)) / 2
+        return cosine(recipe.lr, recipe.lr_min, share)
     if recipe.schedule == "linear":
-        return recipe.lr + (recipe.lr_min - recipe.lr) * share
+        return straight(recipe.lr, recipe.lr_min, share)
     if recipe.schedule == "step":
         return max(recipe.lr_min, recipe.lr / (100 if share >= 0.75 else 10 if share >= 0.5 else 1))
     return recipe.lr
+
+
+def cosine(first: float, last: float, share: float) -> float:
+    """From the first value (share 0) to the last (share 1) in half a cosine.
+
+    >>> [round(cosine(1.0, 0.0, place / 4), 3) for place in range(5)]
+    [1.0, 0.854, 0.5, 0.146, 0.0]
+    """
+    return last + (first - last) * (1 + math.cos(math.pi * share)) / 2
+
+
+def straight(first: float, last: float, share: float) -> float:
+    """From the first value (share 0) to the last (share 1) in a straight line.
+
+    >>> [straight(10.0, 1.0, place / 3) for place in range(4)]
+    [10.0, 7.0, 4.0, 1.0]
+    """
+    return first + (last - first) * share
 
 
 def drop_path(recipe: Recipe, epoch: int) -> float:

@@ -31,11 +31,13 @@ class Epoch:
     val_accuracy: float | None
     rate: float
     seconds: float
+    val_auc: float | None = None
 
     @classmethod
     def from_json(cls, plain: Mapping[str, Any]) -> Epoch:
-        """From plain values, others left out."""
-        return cls(**{one.name: plain[one.name] for one in fields(cls)})
+        """From plain values, others left out; trainings of before knew no AUC."""
+        known = {"val_auc": None, **plain}
+        return cls(**{one.name: known[one.name] for one in fields(cls)})
 
 
 @dataclass(frozen=True, eq=False)

@@ -24,6 +24,7 @@ from foresee.task import Task, parse_shape
 if TYPE_CHECKING:
     from torch import nn
 
+    from foresee.recommenders import Handmade
     from foresee.spaces.candidate import Candidate
 
 
@@ -51,7 +52,10 @@ class RecipeOptions(Group):
 def train(
     how: RecipeOptions,
     what: Annotated[
-        str, typer.Argument(help="a best.json, a run's folder, a space, or module:function that returns a network")
+        str,
+        typer.Argument(
+            help="a best.json, a run's folder, a space, a recommender, or module:function that returns a network"
+        ),
     ],
     architecture: Annotated[
         str | None, typer.Argument(help="the architecture's text or name, where a space is named", show_default=False)
@@ -143,11 +147,13 @@ def _sorted(pairs: list[str]) -> dict[str, dict[str, Any]]:
 
 def _named(
     what: str, architecture: str | None, own: str | None, settings: dict[str, Any], shape: str | None, seed: int
-) -> nn.Module | Candidate:
-    """What is to be trained: an architecture with its space, or a network that code made."""
+) -> nn.Module | Candidate | Handmade:
+    """What is to be trained: an architecture with its space, a recommender by its name, or a network that code made."""
+    from foresee.recommenders import Handmade
     from foresee.seeds import derive
     from foresee.spaces.candidate import Candidate, in_folder
     from foresee.spaces.find import get, is_code
+    from foresee.training.building import by_hand
 
     inputs = None if shape is None else parse_shape(shape)
     path = Path(what)
@@ -156,6 +162,8 @@ def _named(
         made = get(found.space.reference, **{**found.space.settings(), **settings}) if settings else found.space
         task = found.task if inputs is None else Task(inputs, found.task.outputs, found.task.vocabularies)
         return Candidate(made, made.parse(str(found.architecture)), task, found.details)
+    if architecture is None and (handmade := by_hand(what)) is not None:
+        return Handmade(handmade.name, settings)
     factory = factory_of(what) if is_code(what) else None
     if factory is not None:
         if architecture is not None or settings:

@@ -136,7 +136,9 @@ def _labels(texts: Texts, schema: Schema, wrong: _Wrong) -> NDArray[np.uint8]:
 
     values = _each(texts, answer)
     yes = " or ".join(map(repr, schema.positive))
-    wrong.add(np.isnan(values), lambda row: f"{schema.label} is {shown(texts[row], 40)}: neither {yes} nor what means no")
+    wrong.add(
+        np.isnan(values), lambda row: f"{schema.label} is {shown(texts[row], 40)}: neither {yes} nor what means no"
+    )
     return np.nan_to_num(values).astype(np.uint8)
 
 

@@ -33,7 +33,9 @@ class ArrowTexts(Texts):
             try:
                 column = column.cast(pa.string())
             except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
-                raise DataError(f"a column of type {kind} has no form as text; expected numbers, texts or times") from error
+                raise DataError(
+                    f"a column of type {kind} has no form as text; expected numbers, texts or times"
+                ) from error
         if column.null_count:
             column = pc.fill_null(column, "")
         if strip:

@@ -77,7 +77,9 @@ class Preprocessing:
     @cached_property
     def fingerprint(self) -> str:
         """Of all that decides what a row becomes."""
-        return digest("preprocessing", json.dumps(self._plain(), sort_keys=True), *(_bytes(keys) for keys in self.values))
+        return digest(
+            "preprocessing", json.dumps(self._plain(), sort_keys=True), *(_bytes(keys) for keys in self.values)
+        )
 
     # -- rows ---------------------------------------------------------------------------------------------------------
     def encode(self, chunk: Chunk) -> Encoded:
@@ -101,7 +103,11 @@ class Preprocessing:
             known, numbers = self._lookup[at]
             place = np.searchsorted(known, keys)
             place[place == len(known)] = 0
-            ids = np.where(known[place] == keys, numbers[place], np.int32(RARE)) if len(known) else np.zeros(len(keys), np.int32)
+            ids = (
+                np.where(known[place] == keys, numbers[place], np.int32(RARE))
+                if len(known)
+                else np.zeros(len(keys), np.int32)
+            )
         return np.where(keys == 0, np.int32(MISSING), ids)
 
     @cached_property
@@ -170,7 +176,12 @@ class Preprocessing:
             made = plain["schema"]
             statistics = Statistics(tuple(plain["mean"]), tuple(plain["std"]))
             found = cls(
-                Schema.from_json(made), tuple(plain["logged"]), tuple(plain["fills"]), statistics, values, plain["facts"]
+                Schema.from_json(made),
+                tuple(plain["logged"]),
+                tuple(plain["fills"]),
+                statistics,
+                values,
+                plain["facts"],
             )
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise DataError(f"{folder}: no preprocessing that can be read ({type(error).__name__}: {error})") from error

@@ -70,7 +70,7 @@ class Texts:
             rows: Any = slice(None) if int(self.lengths.min()) > at else np.flatnonzero(self.lengths > at)
             left = self.lengths[rows] - at
             taken = words[self.starts[rows] + at] & _WITHIN[np.minimum(left, 8)]
-            keys[rows] = _mixed(keys[rows] ^ taken)
+            keys[rows] = mixed(keys[rows] ^ taken)
         keys[keys == 0] = 1
         return keys
 
@@ -90,7 +90,8 @@ class Texts:
         return np.fromiter(found, np.float64, len(self))
 
 
-def _mixed(words: Keys) -> Keys:
+def mixed(words: Keys) -> Keys:
+    """The finaliser of SplitMix64: every bit decides over every other, and no two words become one."""
     words = (words ^ (words >> np.uint64(30))) * _FIRST
     words = (words ^ (words >> np.uint64(27))) * _SECOND
     return words ^ (words >> np.uint64(31))

@@ -31,6 +31,7 @@ from foresee.spaces.base import Space
 from foresee.spaces.one_shot import OneShot
 from foresee.spaces.weighing import Weights
 from foresee.task import MOST
+from foresee.training.schedules import cosine
 
 
 class OneShotSearcher(Searcher):
@@ -141,7 +142,7 @@ class OneShotSearcher(Searcher):
 
     def rate(self, epoch: int) -> float:
         """Of SGD in an epoch: a cosine from `lr` to `lr_min`."""
-        return cosine(self.lr, self.lr_min, epoch, self.epochs)
+        return cosine(self.lr, self.lr_min, epoch / self.epochs)
 
     def training(self, number: int) -> Batch:
         """Batch `number` of the half for the weights."""
@@ -294,24 +295,6 @@ class OneShotSearcher(Searcher):
             return self.problem.one_shot(**said).train()
         except TypeError as error:
             raise InputError(f"{self.name}.one_shot = {shown(said)}: {str(error).split('() ')[-1]}") from error
-
-
-def cosine(first: float, last: float, place: int, places: int) -> float:
-    """From the first value to the last, in half a cosine that would reach it at `places`.
-
-    >>> [round(cosine(1.0, 0.0, place, 4), 3) for place in range(5)]
-    [1.0, 0.854, 0.5, 0.146, 0.0]
-    """
-    return last + 0.5 * (first - last) * (1 + math.cos(math.pi * place / places))
-
-
-def straight(first: float, last: float, place: int, places: int) -> float:
-    """From the first value to the last, the latter at place `places - 1`.
-
-    >>> [straight(10.0, 1.0, place, 4) for place in range(4)]
-    [10.0, 7.0, 4.0, 1.0]
-    """
-    return first + (last - first) * place / max(1, places - 1)
 
 
 def all_settings(kind: type[OneShotSearcher]) -> tuple[str, ...]:

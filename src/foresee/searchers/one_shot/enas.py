@@ -9,13 +9,13 @@ import torch
 from torch import Tensor
 
 from foresee.searchers.base import searchers
-from foresee.searchers.one_shot.base import cosine
 from foresee.searchers.one_shot.controller import Controller
 from foresee.searchers.one_shot.drawn import Drawn
 from foresee.searchers.one_shot.kept import named, optimiser_of, part_of, restore
 from foresee.searchers.problem import Problem
 from foresee.searchers.supernet import plan_of
 from foresee.seeds import generator
+from foresee.training.schedules import cosine
 
 
 @searchers.register("enas")
@@ -108,7 +108,7 @@ class ENAS(Drawn):
         length = self.restart
         while epoch >= length:
             epoch, length = epoch - length, 2 * length
-        return cosine(self.lr, self.lr_min, epoch, length)
+        return cosine(self.lr, self.lr_min, epoch / length)
 
     def learn(self, number: int) -> Mapping[str, float]:
         """One draw of the controller for one batch."""

@@ -8,9 +8,9 @@ from typing import Any, ClassVar
 from torch import Tensor
 
 from foresee.searchers.base import searchers
-from foresee.searchers.one_shot.base import straight
 from foresee.searchers.one_shot.relaxed import Relaxed
 from foresee.searchers.problem import Problem
+from foresee.training.schedules import straight
 
 
 @searchers.register("gdas")
@@ -58,7 +58,7 @@ class GDAS(Relaxed):
 
     def learn(self, number: int) -> Mapping[str, float]:
         """The weights, then the logits, each with a draw of its own."""
-        temperature = straight(self.hot, self.cold, number // self.length, self.epochs)
+        temperature = straight(self.hot, self.cold, number // self.length / max(1, self.epochs - 1))
         path = {name: vector.detach() for name, vector in self.drawn("weights", temperature, number).items()}
         found = self.descend(self.loss(self.training(number), path))
         there = self.loss(self.validation(number), self.drawn("logits", temperature, number), gradient="chosen")

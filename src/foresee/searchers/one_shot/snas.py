@@ -9,9 +9,9 @@ import torch
 from torch import Tensor
 
 from foresee.searchers.base import searchers
-from foresee.searchers.one_shot.base import straight
 from foresee.searchers.one_shot.relaxed import Relaxed
 from foresee.searchers.problem import Problem
+from foresee.training.schedules import straight
 
 
 @searchers.register("snas")
@@ -59,7 +59,7 @@ class SNAS(Relaxed):
 
     def learn(self, number: int) -> Mapping[str, float]:
         """Both from one backward run."""
-        temperature = straight(self.hot, self.cold, number // self.length, self.epochs)
+        temperature = straight(self.hot, self.cold, number // self.length / max(1, self.epochs - 1))
         loss = self.loss(self.training(number), self.drawn(temperature, number))
         self.architect.zero_grad()
         found = self.descend(loss, *self.logits.values())

@@ -5,12 +5,12 @@ from __future__ import annotations
 import hashlib
 from pathlib import Path
 
-import safetensors.torch
 from torch import nn
 
 from foresee.errors import InputError, RunError
 from foresee.spaces.candidate import Candidate
 from foresee.spaces.find import Said
+from foresee.training.checkpoints import parsed
 from foresee.training.export import described
 from foresee.training.export.answering import Answering
 from foresee.training.export.described import Description
@@ -48,11 +48,7 @@ def load_exported(folder: str | Path, *, network: nn.Module | None = None, space
         raise RunError(f"{path}: {error.strerror or error}") from error
     if hashlib.sha256(content).hexdigest() != written.sha256:
         raise RunError(f"{path}: damaged, or of another export (its sha256 is not the one in {described.FILE})")
-    try:
-        tensors = safetensors.torch.load(content)
-    except Exception as error:  # its parser raises errors of its own
-        raise RunError(f"{path}: not a safetensors file ({error})") from error
-    load_weights(made, tensors)
+    load_weights(made, parsed(content, path))
     return (Answering(made, facts.statistics, facts.names) if facts.pixels else made).eval()
 
 
