@@ -1,0 +1,1 @@
+"""Ensembles: networks that answer together, and how they withstand attack."""
