@@ -21,5 +21,6 @@ _HOMES = {
 if TYPE_CHECKING:
     from foresee.ensembles.attacks.base import Attack, Attacked, attacks
 
+__all__ = ["Attack", "Attacked", "attacks"]
 
 __getattr__, __dir__ = lazily(__name__, _HOMES)

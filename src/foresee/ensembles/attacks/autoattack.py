@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import torch
 from torch import Tensor
@@ -15,14 +15,14 @@ from foresee.ensembles.attacks.victim import Victim
 from foresee.errors import UnknownNameError, UnsupportedError
 
 #: the standard order
-PARTS = {"apgd_ce": apgd_ce, "apgd_t": apgd_t, "fab_t": fab_t, "square": square}
+PARTS: dict[str, Callable[..., Tensor]] = {"apgd_ce": apgd_ce, "apgd_t": apgd_t, "fab_t": fab_t, "square": square}
 
 
 @attack(
     "autoattack",
     norm="linf",
     paper=f"{CROCE}, Section 6",
-    cost="2 · targets · steps gradients and 5,000 queries at most",
+    cost="2 · `targets` · `steps` gradients, `queries`",
 )
 def autoattack(
     victim: Victim,
@@ -59,7 +59,7 @@ def autoattack(
     for name in parts:
         if name not in PARTS:
             raise UnknownNameError("part of autoattack", name, PARTS)
-    settings = {
+    settings: Mapping[str, Mapping[str, int]] = {
         "apgd_ce": {"steps": steps},
         "apgd_t": {"steps": steps, "targets": targets},
         "fab_t": {"steps": steps, "targets": targets},
@@ -69,7 +69,7 @@ def autoattack(
     for name in parts:
         part = victim.part(right)
         try:
-            images = PARTS[name].body(part, eps=eps, **settings[name])
+            images = PARTS[name](part, eps=eps, **settings[name])
         except UnsupportedError as error:
             others = ",".join(one for one in parts if one != name)
             raise UnsupportedError(f"{error}; without it: autoattack with parts={others}") from error

@@ -11,22 +11,24 @@ from foresee.ensembles.attacks.margins import of_class
 from foresee.ensembles.attacks.victim import Victim, spread
 from foresee.errors import InputError
 
-FAB = 'Croce and Hein, "Minimally distorted adversarial examples with a fast adaptive boundary attack", ICML 2020, Algorithm 1'
+FAB = 'Croce and Hein, "Minimally distorted adversarial examples with a fast adaptive boundary attack", ICML 2020'
 #: how far beyond the boundary a step goes; how far back after a success; the largest pull towards the image
 BEYOND, BACK, PULL = 1.05, 0.9, 0.1
 
 
-@attack("fab_t", norm="linf", paper=FAB, cost="`targets` · `steps` gradients and as many queries at most")
+@attack(
+    "fab_t", norm="linf", paper=f"{FAB}, Algorithm 1", cost="`targets` · `steps` gradients and as many queries at most"
+)
 def fab_t(
     victim: Victim, *, eps: float | None = 0.01, steps: int = 100, targets: int = 9, norm: Norm = "linf"
 ) -> Tensor:
     """Fast adaptive boundary attack with targets t: `g(x) = z_t(x) - z_y(x)`, taken as linear at the current x.
 
-    Let P(u) be the point of the box [0, 1] nearest to u on the plane `g(x) + ⟨∇g(x), u' - x⟩ = 0` (see `onto_plane`). A step is
+    Let P(u) be the point of the box [0, 1] nearest to u on the plane `g(x) + ⟨∇g(x), u' - x⟩ = 0` (`onto_plane`). A step is
 
-        x ← (1 - α)(x + 1.05 (P(x) - x)) + α (x₀ + 1.05 (P(x₀) - x₀)),   α = min(‖P(x) - x‖ / (‖P(x) - x‖ + ‖P(x₀) - x₀‖), 0.1)
+        x ← (1 - α)(x + 1.05 (P(x) - x)) + α (x₀ + 1.05 (P(x₀) - x₀)),   α = min(d / (d + d₀), 0.1)
 
-    and where the class at x is another one, it is kept if it is the nearest to x₀ so far, and `x ← x₀ + 0.9 (x - x₀)`. The
+    with `d = ‖P(x) - x‖` and `d₀ = ‖P(x₀) - x₀‖`, and where the class at x is another one, it is kept if it is the nearest to x₀ so far, and `x ← x₀ + 0.9 (x - x₀)`. The
     walk begins at the image, so nothing is random. The targets are the likeliest classes at the image.
 
     Args:
@@ -89,11 +91,12 @@ def length(change: Tensor, norm: Norm) -> Tensor:
 
 
 def onto_plane(points: Tensor, slope: Tensor, offset: Tensor, norm: Norm) -> Tensor:
-    """The points of the box [0, 1] nearest to `points` with `⟨slope, u⟩ + offset = 0`; those that come nearest to it where none is.
+    """The points of the box [0, 1] nearest to `points` with `⟨slope, u⟩ + offset = 0`.
 
-    Each coordinate i moves in the direction that helps, by `min(s v_i, r_i)`: r_i is the room that the box leaves, v_i = 1 for
-    the largest change and `|slope_i|` for the Euclidean length. What is gained, `Σ |slope_i| min(s v_i, r_i)`, grows with s along
-    pieces of lines that bend at `r_i / v_i`; sorted by these, the s that gains enough is found exactly.
+    Each coordinate i moves in the direction that helps, by `min(s v_i, r_i)`: r_i is the room that the box leaves, v_i = 1
+    for the largest change and `|slope_i|` for the Euclidean length. What is gained, `Σ |slope_i| min(s v_i, r_i)`, grows with
+    s along pieces of lines that bend at `r_i / v_i`; sorted by these, the s that gains enough is found exactly. Where the
+    plane does not meet the box, the corner that comes nearest to it.
 
     Args:
         points: (n, ...).

@@ -19,11 +19,10 @@ _TOGETHER = 100
 
 @attack("square", norm="linf", paper=f"{SQUARE}, Algorithms 1 and 2", cost="`queries` queries at most", white_box=False)
 def square(victim: Victim, *, eps: float = 0.01, queries: int = 5000, share: float = 0.8) -> Tensor:
-    """Square attack: begin with vertical stripes of ±ε; then set a random square of each channel to ±ε, and keep what lowers
+    """Square attack: begin with vertical stripes of ±ε, then try random squares of ±ε.
 
-        z_y - max_{i≠y} z_i
-
-    until it is below zero. A square covers a share p of the image, its side is `round(√(p h w))`; p falls from `share` by
+    A try is kept where it lowers `z_y - max_{i≠y} z_i`, until that is below zero. Each channel has its sign, and all of them one
+    place. A square covers a share p of the image, its side is `round(√(p h w))`; p falls from `share` by
     halves as the queries go (`HALVED`). It sees outputs alone.
 
     Args:
