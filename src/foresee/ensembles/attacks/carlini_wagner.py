@@ -31,9 +31,10 @@ def cw(
 ) -> Tensor:
     """Carlini and Wagner's L2 attack: minimise `‖x' - x‖² + c max(z_y - max_{i≠y} z_i + κ, 0)`.
 
-    The variable is w in `x' = (tanh w + 1) / 2`, so x' stays in [0, 1]. Adam takes the steps. The constant c is searched for each sample: where c led to a change of class a smaller one is
-    tried, else a larger one, always halving the interval from `low` to `high`; as long as `high` is infinite, c grows tenfold
-    instead, as in the authors' code. The nearest image of another class that was met counts. It is not bounded.
+    The variable is w in `x' = (tanh w + 1) / 2`, so x' stays in [0, 1]. Adam takes the steps. The constant c is searched
+    for each sample: where c led to a change of class a smaller one is tried, else a larger one, always halving the
+    interval from `low` to `high`; as long as `high` is infinite, c grows tenfold instead, as in the authors' code. The
+    nearest image of another class that was met counts. It is not bounded.
 
     Args:
         victim: network, images, labels; only samples that are right.

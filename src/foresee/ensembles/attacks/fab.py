@@ -28,8 +28,9 @@ def fab_t(
 
         x ← (1 - α)(x + 1.05 (P(x) - x)) + α (x₀ + 1.05 (P(x₀) - x₀)),   α = min(d / (d + d₀), 0.1)
 
-    with `d = ‖P(x) - x‖` and `d₀ = ‖P(x₀) - x₀‖`, and where the class at x is another one, it is kept if it is the nearest to x₀ so far, and `x ← x₀ + 0.9 (x - x₀)`. The
-    walk begins at the image, so nothing is random. The targets are the likeliest classes at the image.
+    with `d = ‖P(x) - x‖` and `d₀ = ‖P(x₀) - x₀‖`, and where the class at x is another one, it is kept if it is the
+    nearest to x₀ so far, and `x ← x₀ + 0.9 (x - x₀)`. The walk begins at the image, so nothing is random. The targets are
+    the likeliest classes at the image.
 
     Args:
         victim: network, images, labels; only samples that are right.

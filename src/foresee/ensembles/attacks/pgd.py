@@ -15,7 +15,8 @@ MADRY = 'Madry et al., "Towards deep learning models resistant to adversarial at
 def pgd(victim: Victim, *, eps: float = 0.01, step: float = 0.008, steps: int = 40, random: bool = False) -> Tensor:
     """Projected gradient descent: `x ← Π(x + α sign ∇ₓ L(x, y))`, L the cross entropy.
 
-    Π leads back into the ball of radius ε and into [0, 1]. The last iterate counts. Every sample is changed, also one that the network gets wrong by itself.
+    Π leads back into the ball of radius ε and into [0, 1]. The last iterate counts. Every sample is changed, also one
+    that the network gets wrong by itself.
 
     Args:
         victim: network, images, labels.

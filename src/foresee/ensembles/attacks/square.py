@@ -21,9 +21,9 @@ _TOGETHER = 100
 def square(victim: Victim, *, eps: float = 0.01, queries: int = 5000, share: float = 0.8) -> Tensor:
     """Square attack: begin with vertical stripes of ±ε, then try random squares of ±ε.
 
-    A try is kept where it lowers `z_y - max_{i≠y} z_i`, until that is below zero. Each channel has its sign, and all of them one
-    place. A square covers a share p of the image, its side is `round(√(p h w))`; p falls from `share` by
-    halves as the queries go (`HALVED`). It sees outputs alone.
+    A try is kept where it lowers `z_y - max_{i≠y} z_i`, until that is below zero. Each channel has its sign, and all of
+    them one place. A square covers a share p of the image, its side is `round(√(p h w))`; p falls from `share` by halves
+    as the queries go (`HALVED`). It sees outputs alone.
 
     Args:
         victim: network, images (n, channels, height, width), labels; only samples that are right.
