@@ -48,16 +48,16 @@ def square(victim: Victim, *, eps: float = 0.01, queries: int = 5000, share: flo
     drawn = torch.empty(0)
     down, across = (torch.arange(size, device=best.device) for size in (height, width))
     for query in range(1, queries):
-        place = (query - 1) % _TOGETHER
+        turn = (query - 1) % _TOGETHER
         alive = (lowest >= 0).nonzero()[:, 0]
         if not len(alive):
             break
-        if place == 0:
+        if turn == 0:
             drawn = torch.zeros(len(victim), _TOGETHER, channels + 2, device=best.device)
             drawn[alive] = victim.part(alive).uniform((_TOGETHER, channels + 2), "square", query)
-        part, draw = victim.part(alive), drawn[alive, place]
+        part, draw = victim.part(alive), drawn[alive, turn]
         side = side_of(share, query, queries, height, width)
-        top, left = (draw[:, 0] * (height - side + 1)).long(), (draw[:, 1] * (width - side + 1)).long()
+        top, left = place_of(draw[:, 0], height, side), place_of(draw[:, 1], width, side)
         rows, columns = _covered(down, top, side), _covered(across, left, side)
         window = rows[:, None, :, None] & columns[:, None, None, :]
         signs = _signs(draw[:, 2:, None, None] < 0.5)
@@ -78,6 +78,18 @@ def side_of(share: float, query: int, queries: int, height: int, width: int) -> 
     now = query * 10_000 / queries
     covered = share / 2 ** sum(now > one for one in HALVED)
     return min(max(round((covered * height * width) ** 0.5), 1), height, width)
+
+
+def place_of(drawn: Tensor, size: int, side: int) -> Tensor:
+    """Where squares begin on an axis, from numbers between 0 and 1: anywhere from 0 to `size - side`.
+
+    The last place counts, as in the paper. Public codes leave it out, and so the last row and column of an image: on small
+    images that makes much of a difference.
+
+    >>> place_of(torch.tensor([0.0, 0.5, 0.99]), 8, 6)
+    tensor([0, 1, 2])
+    """
+    return (drawn * (size - side + 1)).long()
 
 
 def _covered(axis: Tensor, first: Tensor, side: int) -> Tensor:

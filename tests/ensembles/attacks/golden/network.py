@@ -37,5 +37,5 @@ def arrays() -> dict[str, Any]:
 def trained() -> tuple[nn.Sequential, Tensor, Tensor]:
     """The network with its weights, clean images in [0, 1] of shape (60, 1, 8, 8), and labels."""
     made, kept = network(), arrays()
-    nn.utils.vector_to_parameters(torch.from_numpy(kept["weights"]), made.parameters())
-    return made.eval(), torch.from_numpy(kept["images"]), torch.from_numpy(kept["labels"])
+    nn.utils.vector_to_parameters(torch.tensor(kept["weights"]), made.parameters())
+    return made.eval(), torch.tensor(kept["images"]), torch.tensor(kept["labels"])
