@@ -22,7 +22,7 @@ SOME = {"fgsm": {"eps": 0.12}, "pgd": {"eps": 0.12, "step": 0.03, "steps": 5}}
 @pytest.fixture(scope="module")
 def digits():
     """Three relatives of the trained network, a stranger, images and labels."""
-    network, images, labels = trained()
+    _, images, labels = trained()
     family = []
     for seed in range(4):
         torch.manual_seed(seed)

@@ -105,7 +105,7 @@ def probabilities(network: nn.Module, images: Tensor, batch: int = BATCH) -> Ten
     device = where(network, images)
     with untouched(network):
         network.eval()
-        parts = [plain(network, part.to(device)).double().softmax(1).cpu() for part in images.split(batch)]
+        parts = [plain(network, part.to(device)).double().softmax(1).cpu() for part in torch.split(images, batch)]
     return torch.cat(parts)
 
 

@@ -20,7 +20,7 @@ NOISE = 2 / 60 + 1e-9
     [("apgd_ce", ["art_apgd_ce", "torchattacks_apgd_ce"]), ("apgd_t", ["art_apgd_dlr", "torchattacks_apgd_t"])],
 )
 def test_as_much_is_left_as_by_other_codes(name, others):
-    found = attacks[name](*trained(), eps=EPS)
+    found = attacks[name](*trained(), eps=EPS, steps=50)
     for other in others:
         assert found.accuracy == pytest.approx(1 - arrays()[other].mean(), abs=NOISE), other
 

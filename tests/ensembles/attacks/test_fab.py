@@ -38,8 +38,8 @@ def test_of_a_linear_network_the_distance_is_found(norm, dual):
 
 def test_what_is_further_than_eps_does_not_count():
     network, images, labels = trained()
-    free = attacks["fab_t"](network, images, labels, eps=None, steps=30)
-    bound = attacks["fab_t"](network, images, labels, eps=EPS, steps=30)
+    free = attacks["fab_t"](network, images, labels, eps=None, steps=15)
+    bound = attacks["fab_t"](network, images, labels, eps=EPS, steps=15)
     assert torch.equal(bound.success, ~bound.right | (free.linf <= EPS))
     assert float(bound.linf.max()) <= EPS + 1e-6
 
@@ -67,8 +67,8 @@ def test_the_projection_is_the_optimum_of_a_solver(pairs, offset):
         sides = torch.cat([torch.cat([eye, -one], 1), torch.cat([-eye, -one], 1)])
         best = linprog(
             [0.0] * n + [1.0],
-            A_ub=sides,
-            b_ub=torch.cat([x, -x]),
+            A_ub=sides.numpy(),
+            b_ub=torch.cat([x, -x]).numpy(),
             A_eq=[[*w.tolist(), 0.0]],
             b_eq=[-offset],
             bounds=[(0, 1)] * n + [(0, None)],

@@ -127,24 +127,22 @@ class Attack:
         checks.whole("batch", batch, of=f"attack {self.name}")
         clean, labels = checked(images, labels)
         ledger, there = Ledger.of(len(clean)), where(network, images)
-        found, rights, wrongs = [], [], []
+        done: list[tuple[Tensor, ...]] = []
         with untouched(network, seed):
             network.eval()
             for one in network.parameters():
                 one.requires_grad_(False)
-            for rows in torch.arange(len(clean)).split(batch):
+            for rows in torch.split(torch.arange(len(clean)), batch):
                 victim = Victim(network, clean[rows].to(there), labels[rows].to(there), rows, seed, ledger)
-                parts = self._attacked(victim, settings)
-                for kept, part in zip((found, rights, wrongs), parts, strict=True):
-                    kept.append(part.cpu())
-        changed = torch.cat(found)
+                done.append(tuple(part.cpu() for part in self._attacked(victim, settings)))
+        changed, right, success = (torch.cat(parts) for parts in zip(*done, strict=True))
         away = (changed.double() - clean.double()).flatten(1)
         return Attacked(
             attack=self.name,
             settings=settings,
             images=changed.to(images.device),
-            right=torch.cat(rights),
-            success=torch.cat(wrongs),
+            right=right,
+            success=success,
             linf=away.abs().amax(1),
             l2=away.norm(dim=1),
             queries=ledger.queries,

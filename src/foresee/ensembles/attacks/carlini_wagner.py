@@ -67,19 +67,17 @@ def cw(
         w = centre.clone()
         adam = torch.optim.Adam([w], lr=rate, betas=(0.9, 0.999))
         turned = torch.zeros_like(labels, dtype=torch.bool)
-        weight = c.to(clean.dtype)
+        weight = spread(c.to(clean.dtype), clean)
         for _ in range(steps):
             images = (w.tanh() + 1) / 2
-            slope, _, logits = victim.gradient(
-                images, lambda z, weight=weight: weight * (margin(z, labels) + confidence).clamp(min=0)
-            )
+            slope, _, logits = victim.gradient(images, lambda z: (margin(z, labels) + confidence).clamp(min=0))
             won = margin(logits, labels) <= -confidence if confidence > 0 else victim.fooled(logits)
             length = (images - clean).flatten(1).norm(dim=1)
             closer = won & (length < nearest)
             best = torch.where(spread(closer, best), images, best)
             nearest = torch.where(closer, length, nearest)
             turned |= won
-            w.grad = (2 * (images - around) + slope) * (1 - w.tanh() ** 2) / 2
+            w.grad = (2 * (images - around) + weight * slope) * (1 - w.tanh() ** 2) / 2
             adam.step()
         most, least = torch.where(turned, c, most), torch.where(turned, least, c)
         c = torch.where(most.isinf(), 10 * c, (least + most) / 2)

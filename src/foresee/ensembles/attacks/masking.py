@@ -51,7 +51,7 @@ class Compared:
         0.125
         """
         n = self.only_weaker + self.only_stronger
-        return sum(math.comb(n, k) for k in range(self.only_weaker, n + 1)) / 2**n
+        return sum(math.comb(n, k) for k in range(self.only_weaker, n + 1)) / (1 << n)
 
     @property
     def suspicious(self) -> bool:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import torch
 from torch import Tensor
 
@@ -77,7 +79,7 @@ def side_of(share: float, query: int, queries: int, height: int, width: int) -> 
     """
     now = query * 10_000 / queries
     covered = share / 2 ** sum(now > one for one in HALVED)
-    return min(max(round((covered * height * width) ** 0.5), 1), height, width)
+    return min(max(round(math.sqrt(covered * height * width)), 1), height, width)
 
 
 def place_of(drawn: Tensor, size: int, side: int) -> Tensor:
