@@ -28,7 +28,10 @@ def criteo_rows(rows: int, seed: int = 0, cardinality: int = 40) -> list[list[st
     made = []
     for _ in range(rows):
         counts = ["" if rng.random() < 0.2 else str(int(rng.exponential(50)) - 1) for _ in range(13)]
-        names = ["" if rng.random() < 0.1 else f"{int(rng.integers(cardinality)) * 2654435761 % 2**32:08x}" for _ in range(26)]
+        names = [
+            "" if rng.random() < 0.1 else f"{int(rng.integers(cardinality)) * 2654435761 % 2**32:08x}"
+            for _ in range(26)
+        ]
         made.append([str(int(rng.random() < 0.3)), *counts, *names])
     return made
 

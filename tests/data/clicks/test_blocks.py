@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.data.clicks.logs import write
+from tests.properties import examples
 
 from foresee.data.clicks import blocks as module
 from foresee.data.clicks.blocks import Record, blocks, scan
 from foresee.errors import DataError
-from tests.data.clicks.logs import write
-from tests.properties import examples
 
 
 def records(path: Path, size: int = 2**20) -> list[Record]:
@@ -49,7 +49,7 @@ def test_any_table_is_read_as_it_was_written(
 @pytest.mark.parametrize("size", [1, 7, 10_000])
 def test_one_open_quote_costs_one_row(tmp_path: Path, size: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "LINES", 20)
-    path = write(tmp_path / "q.csv", "1,a\n2,\"open\n" + "".join(f"{n},b\n" for n in range(60)) + '9,"fine"\n')
+    path = write(tmp_path / "q.csv", '1,a\n2,"open\n' + "".join(f"{n},b\n" for n in range(60)) + '9,"fine"\n')
     found = records(path, size)
     assert [one.line for one in found if one.fields is None] == [2]
     assert [one.reason for one in found if one.fields is None] == ["a quote is opened and never closed"]

@@ -9,13 +9,15 @@ import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.properties import examples
 
 from foresee.data.clicks.columns import ArrowTexts, as_text
 from foresee.data.clicks.texts import Texts
 from foresee.errors import DataError
-from tests.properties import examples
 
-WORDS = st.sampled_from(["1", "-2.5", "", "x", "+7", "1e3", "1e-400", "inf", "nan", "1_0", ".5", "5.", "NA", "1e39", "0x1"])
+WORDS = st.sampled_from(
+    ["1", "-2.5", "", "x", "+7", "1e3", "1e-400", "inf", "nan", "1_0", ".5", "5.", "NA", "1e39", "0x1"]
+)
 
 
 @examples(80)

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.properties import examples
 
 from foresee.data.clicks import counts as module
 from foresee.data.clicks.counts import Counts
-from tests.properties import examples
 
 
 @examples(60)

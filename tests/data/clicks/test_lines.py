@@ -7,10 +7,10 @@ import io
 
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.properties import examples
 
 from foresee.data.clicks.blocks import scan
 from foresee.data.clicks.lines import Lines
-from tests.properties import examples
 
 FIELD = st.text(st.sampled_from('ab,"\n'), max_size=4)
 
@@ -27,4 +27,6 @@ def test_as_scanned(rows: list[list[str]], blank: bool, ended: bool) -> None:
     assert lines.numbers.tolist() == [one.line for one in records]
     assert lines.fields.tolist() == [len(one.fields or ()) for one in records]
     assert lines.of_fields(2).tolist() == [one.line for one in records if len(one.fields or ()) == 2]
-    assert lines.not_of_fields(2) == [(one.line, len(one.fields or ())) for one in records if len(one.fields or ()) != 2]
+    assert lines.not_of_fields(2) == [
+        (one.line, len(one.fields or ())) for one in records if len(one.fields or ()) != 2
+    ]

@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.properties import examples
 
 from foresee.data.clicks.chunk import Chunk
 from foresee.data.clicks.parts import Parts, Plan, plan, ranked
 from foresee.data.clicks.schema import Schema
 from foresee.errors import InputError
-from tests.properties import examples
 
 
 def schema(**split: Any) -> Schema:

@@ -15,14 +15,14 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.data.clicks.logs import SMALL, column, criteo, criteo_rows, small, together, write
+from tests.properties import examples
 
 from foresee.data.clicks import reading
 from foresee.data.clicks.chunk import Chunk
 from foresee.data.clicks.reading import chunks
 from foresee.data.clicks.schema import Schema, schema
 from foresee.errors import DataError
-from tests.data.clicks.logs import SMALL, column, criteo, criteo_rows, small, together, write
-from tests.properties import examples
 
 AVAZU = (
     "id,click,hour,C1,banner_pos,site_id,site_domain,site_category,app_id,app_domain,app_category,device_id,device_ip,"
@@ -113,14 +113,14 @@ def test_a_truncated_file(tmp_path: Path) -> None:
     assert ["ends in the middle" in one.reason for one in wrong] == [True]
 
 
-FIELDS = st.sampled_from(["1", "0", "", "2", "x", "NA", " 1 ", "1.5", "+3", "1e9", "a,b", 'q"q', "two\nlines", "é", "0"])
+FIELDS = st.sampled_from(
+    ["1", "0", "", "2", "x", "NA", " 1 ", "1.5", "+3", "1e9", "a,b", 'q"q', "two\nlines", "é", "0"]
+)
 
 
 @examples(60)
 @given(st.lists(st.lists(FIELDS, min_size=3, max_size=3) | st.lists(FIELDS, min_size=2, max_size=4), max_size=25))
-def test_the_engine_and_the_slow_way_agree(
-    tmp_path_factory: pytest.TempPathFactory, rows: list[list[str]]
-) -> None:
+def test_the_engine_and_the_slow_way_agree(tmp_path_factory: pytest.TempPathFactory, rows: list[list[str]]) -> None:
     written = io.StringIO(newline="")
     csv.writer(written, lineterminator="\n").writerows([["y", "n", "c"], *rows])
     path = write(tmp_path_factory.mktemp("e") / "t.csv", written.getvalue())
@@ -141,7 +141,9 @@ def _same(first: list[Chunk], second: list[Chunk]) -> bool:
         names = found[0].columns if found else []
         return arrays + [np.concatenate([one.columns[name] for one in found]) for name in names]
 
-    return all(np.array_equal(a, b, equal_nan=a.dtype.kind == "f") for a, b in zip(joined(first), joined(second), strict=True))
+    return all(
+        np.array_equal(a, b, equal_nan=a.dtype.kind == "f") for a, b in zip(joined(first), joined(second), strict=True)
+    )
 
 
 def reading_key(text: str) -> int:

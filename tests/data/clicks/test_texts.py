@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.properties import examples
 
 from foresee.data.clicks.texts import BLANKS, Texts, key, mixed, number
-from tests.properties import examples
 
 MASK = 2**64 - 1
 
@@ -34,8 +34,8 @@ def test_keys_are_those_of_the_definition(texts: list[str]) -> None:
 
 
 def test_keys_are_the_same_everywhere() -> None:
-    assert key("68fd1e64") == 0x9ee448ff0b64d69b
-    assert key("São Paulo, a longer text") == 0xd3fc56252e1ea1ac
+    assert key("68fd1e64") == 0x9EE448FF0B64D69B
+    assert key("São Paulo, a longer text") == 0xD3FC56252E1EA1AC
     code = "from foresee.data.clicks.texts import key; print(key('68fd1e64'))"
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
     assert int(out) == key("68fd1e64")
@@ -65,7 +65,9 @@ def test_numbers(text: str) -> None:
     assert number(text) == float(text)
 
 
-@pytest.mark.parametrize("text", ["", "x", "1_000", "1,5", "inf", "nan", "0x1", "1e400", "3.5e38", "١", "1 2", "--1", "e5"])
+@pytest.mark.parametrize(
+    "text", ["", "x", "1_000", "1,5", "inf", "nan", "0x1", "1e400", "3.5e38", "١", "1 2", "--1", "e5"]
+)
 def test_what_is_no_number(text: str) -> None:
     assert np.isnan(number(text))
 

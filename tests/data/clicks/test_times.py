@@ -26,7 +26,9 @@ def test_one_time_in_many_forms(text: str, form: str) -> None:
     assert place(text, form) == 1413932400.0
 
 
-@pytest.mark.parametrize(("text", "form"), [("", "iso"), ("x", "unix"), ("14", "%y%m%d%H"), ("1e30", "unix"), ("99", "iso")])
+@pytest.mark.parametrize(
+    ("text", "form"), [("", "iso"), ("x", "unix"), ("14", "%y%m%d%H"), ("1e30", "unix"), ("99", "iso")]
+)
 def test_what_is_no_time(text: str, form: str) -> None:
     assert moment(text, form) is None
     assert math.isnan(place(text, form))
