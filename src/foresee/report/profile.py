@@ -56,6 +56,7 @@ class ProfileInfo:
     facts: tuple[tuple[str, str], ...]
     rows: tuple[Row, ...]
     guessed: bool
+    why: bool
     left_out: tuple[tuple[str, str], ...]
     parts: tuple[Rate, ...]
     malformed: int
@@ -79,13 +80,14 @@ def tell(found: Profile, guess: Guess | None = None) -> ProfileInfo:
         notes=tuple(notes(found, guess)),
         facts=tuple(_facts(found)),
         rows=tuple(_row(one, found.rows, reasons) for one in columns),
-        guessed=guess is not None,
+        guessed=guess is not None and not guess.published,
+        why=guess is not None,
         left_out=() if guess is None else tuple((o.name, o.reason) for o in guess.columns if o.role == "left out"),
         parts=found.parts,
         malformed=found.malformed,
         named=tuple((one.line, one.reason) for one in found.named),
         toml=of.to_toml() if guess is None else guess.to_toml(),
-        lines=tuple(_lines(found, guess is not None)),
+        lines=tuple(_lines(found, guess is not None and not guess.published)),
     )
 
 
@@ -197,9 +199,8 @@ def _by(one: Numbers | Categories, place: int, rate: float) -> Drawing:
     what = "its values, the most frequent first" if isinstance(one, Categories) else "its ranges, from small to large"
     words = f"share that means yes by {one.name}, in {len(groups)} groups"
     chart = Chart(f"by-{place}", words, what, "mean yes in %", "whole", layers, Scale(low=0))
-    rest = "; the last is all others" if isinstance(one, Categories) and one.rest.rows else ""
-    rest = "; the last is missing" if isinstance(one, Numbers) and one.rest.rows else rest
-    return drawing(shortened(one.name, LONG), chart, f"Tells {percent(one.tells)} of what there is to know{rest}.")
+    named = " · ".join(f"{number} {shortened(group.name, 20)}" for number, group in enumerate(groups, 1))
+    return drawing(shortened(one.name, LONG), chart, f"Tells {percent(one.tells)} of what there is to know. {named}")
 
 
 def _shown(one: Numbers | Categories) -> list[Rate]:
