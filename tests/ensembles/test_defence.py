@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
 import torch
 from tests.ensembles.attacks.golden.network import trained
@@ -11,8 +9,7 @@ from tests.ensembles.attacks.networks import linear
 from torch import nn
 
 from foresee.ensembles.attacks import attacks
-from foresee.ensembles.defence import answered, defend, members_of, probabilities
-from foresee.ensembles.defended import Defence, Spread
+from foresee.ensembles.defence import Together, answered, defend, members_of, probabilities
 from foresee.errors import InputError, UnknownNameError
 from foresee.seeds import derive
 
@@ -70,15 +67,12 @@ def test_a_single_network_defends_nothing():
     assert "control" not in str(found)
 
 
-def test_it_is_written_and_read_and_shown(digits):
-    members, outsider, images, labels = digits
-    found = defend(members, images[:20], labels[:20], attacks=SOME, outsider=outsider)
-    assert Defence.from_json(json.loads(json.dumps(found.to_json()))) == found
-    assert "control %" in str(found)
-    assert "±" in str(found)
-    assert "<table" in found._repr_html_()
-    with pytest.raises(InputError, match="there are fgsm, pgd"):
-        found["cw"]
+def test_who_knows_the_whole_ensemble_does_more_harm(digits):
+    members, _, images, labels = digits
+    found = defend(members, images, labels, attacks=SOME, whole=True)["pgd"]
+    assert found.whole.attacked == found.whole.defended < found.defended.mean
+    probabilities = torch.stack([one(images).softmax(1) for one in members]).mean(0)
+    torch.testing.assert_close(Together(members)(images).exp(), probabilities)
 
 
 def test_rounds_that_are_known_are_not_done_again(digits):
@@ -129,8 +123,3 @@ def test_unknown_attacks_are_said_before_anything_is_done():
     network, images, labels = linear()
     with pytest.raises(UnknownNameError, match="pgd"):
         defend(network, images, labels, attacks=["fgsm", "pdg"])
-
-
-def test_spreads():
-    assert str(Spread.of([0.5])) == "50.0"
-    assert Spread.of([0.2, 0.4]).deviation == pytest.approx(0.1414, abs=1e-4)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
@@ -10,7 +11,8 @@ from torch import Tensor, nn
 
 from foresee.ensembles.attacks.base import BATCH, Attacked, checked, plain, where
 from foresee.ensembles.attacks.base import attacks as known_attacks
-from foresee.ensembles.defended import OUTSIDER, Defence, Defended, Round
+from foresee.ensembles.attacks.victim import answers
+from foresee.ensembles.defended import OUTSIDER, WHOLE, Defence, Defended, Round
 from foresee.errors import InputError, shown
 from foresee.probes.state import untouched
 from foresee.registry import tidy
@@ -27,6 +29,7 @@ def defend(
     *,
     attacks: Sequence[str] | Mapping[str, Mapping[str, Any]] = ATTACKS,
     outsider: nn.Module | None = None,
+    whole: bool = False,
     seed: int = 0,
     batch: int = BATCH,
     known: Iterable[Round] = (),
@@ -43,6 +46,7 @@ def defend(
         labels: (n,).
         attacks: names, or names with settings; the settings are those of the thesis otherwise.
         outsider: a network that does not belong to the ensemble: what its adversarial images do is the control.
+        whole: whether to attack the ensemble too, as one network: what is left when the attacker knows all of it.
         seed: of random starts; each attack on each member has its own.
         batch: samples at once.
         known: rounds that were done before, with the same arguments: they are not done again.
@@ -78,11 +82,30 @@ def defend(
             settings=settings,
             rounds=tuple(round_of(name, place, network) for place, network in enumerate(networks)),
             control=None if outsider is None else round_of(name, OUTSIDER, outsider),
+            whole=round_of(name, WHOLE, Together(networks)) if whole else None,
         )
         for name, settings in wanted.items()
     )
     shares = tuple(float(one.double().mean()) for one in before)
     return Defence(len(clean), len(networks), seed, float(together.double().mean()), shares, rows)
+
+
+class Together(nn.Module):
+    """Networks as one: the logarithm of the mean of their probabilities, which attacks take for logits.
+
+    >>> one = nn.Flatten()
+    >>> Together([one, one])(torch.tensor([[[0.0, 1.0]]])).softmax(1)
+    tensor([[0.2689, 0.7311]])
+    """
+
+    def __init__(self, networks: Sequence[nn.Module]) -> None:
+        super().__init__()
+        self.members = nn.ModuleList(networks)
+
+    def forward(self, images: Tensor) -> Tensor:
+        """Logits of shape (n, classes)."""
+        logs = [answers(one, images.to(where(one, images))).log_softmax(1).to(images.device) for one in self.members]
+        return torch.stack(logs).logsumexp(0) - math.log(len(logs))
 
 
 def members_of(networks: nn.Module | Iterable[nn.Module]) -> list[nn.Module]:
