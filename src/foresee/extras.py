@@ -10,6 +10,7 @@ from foresee.errors import MissingExtraError
 #: library to import -> the extra of foresee that installs it
 EXTRAS = {
     **{"PIL": "images", "botorch": "bayes", "gpytorch": "bayes", "pandas": "notebook"},
+    "pyarrow": "clicks",
     **{"onnx": "onnx", "onnxruntime": "onnx", "onnxscript": "onnx", "art": "attacks"},
 }
 

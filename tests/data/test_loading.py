@@ -24,7 +24,7 @@ from foresee.task import Task
 def test_unknown_names_list_the_nearest() -> None:
     with pytest.raises(UnknownNameError, match="did you mean digits"):
         fd.load("digitz")
-    with pytest.raises(UnknownNameError, match="digits, synthetic"):
+    with pytest.raises(UnknownNameError, match="digits, planted_clicks, synthetic"):
         fd.load("qqqq")
 
 

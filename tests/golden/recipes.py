@@ -112,7 +112,7 @@ RECIPES: dict[str, Recipe] = {
     "az_trainability": Recipe(("az_trainability:given",), AZNAS),
     "tftas_dss": Recipe(("dss", "dss:reference"), TF_TAS),
     "sigeo_official_nasrec": Recipe(
-        ("sigeo:released_ctr",), "zhenghuazx/NasRec-SiGeo@4d6f718", FOURS, {"optimizer": "sgd", "lr": 0.1}
+        ("sigeo:released_ctr_whole",), "zhenghuazx/NasRec-SiGeo@4d6f718", FOURS, {"optimizer": "sgd", "lr": 0.1}
     ),
     "sigeo_official_naslib": Recipe(("sigeo:released_cv",), "zhenghuazx/NASLib-SiGeo@65e789c", FOURS),
     "sigeo_formula_frozen": Recipe(("sigeo",), PAPER, FOURS, {"lambda3": 1.0}),

@@ -108,3 +108,22 @@ def test_mistakes_are_named(small, batch):
     with pytest.raises(UnknownNameError, match="adagrad"):
         score(small(), batch(8), "sigeo", settings={"optimizer": "adagrat"})
     assert "no labels" in score(small(), batch(8)[0], "sigeo:sgd").reason
+
+
+def test_rates_rise_and_only_some_learn(small, batch):
+    network, batches = small(norm=False), [batch(4, seed) for seed in range(4)]
+    names = [name for name, _ in network.named_parameters()][-2:]
+    trail = stepped(Probe(network, batches), 4, optimizer="adagrad", lr=0.5, clip=0.1, eps=0.01, rising=2, only=names)
+    slow = copy.deepcopy(network).requires_grad_(False).train()
+    learning = {name: one.requires_grad_(True) for name, one in slow.named_parameters() if name in names}
+    made = torch.optim.Adagrad(learning.values(), eps=0.01)
+    for (x, y), lr in zip(batches, (1e-8, 1e-8, (0.5 + 1e-8) / 2, 0.5), strict=True):
+        made.param_groups[0]["lr"] = lr
+        made.zero_grad()
+        F.cross_entropy(slow(x), y).backward()
+        nn.utils.clip_grad_norm_(slow.parameters(), 0.1)
+        made.step()
+    assert trail.reached == names
+    assert all(torch.allclose(trail.theta[name], one, rtol=1e-7, atol=1e-10) for name, one in learning.items())
+    only = frozen(Probe(network, batches), 4).only(names)
+    assert only.reached == names == list(only.theta)

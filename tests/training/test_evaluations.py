@@ -7,12 +7,12 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from sklearn.metrics import accuracy_score, confusion_matrix, log_loss
+from sklearn.metrics import accuracy_score, confusion_matrix, log_loss, roc_auc_score
 from torch import nn
 
 from foresee.batch import Batch
 from foresee.errors import DataError, InputError
-from foresee.training.evaluations import Evaluation, calibration, confused, evaluate, reestimate
+from foresee.training.evaluations import Evaluation, Predictions, calibration, confused, evaluate, judge, reestimate
 
 
 def pieces(logits: torch.Tensor, labels: torch.Tensor) -> list[Batch]:
@@ -56,7 +56,7 @@ def test_answers_and_values() -> None:
         nn.Identity(), [Batch(torch.tensor([[2.0], [-1.0], [3.0]]), torch.tensor([[1.0], [0.0], [0.0]]))]
     )
     assert answers.accuracy == pytest.approx(2 / 3)
-    assert (answers.confusion, answers.calibration_error) == (None, None)
+    assert answers.confusion is None
     values = evaluate(nn.Identity(), [Batch(torch.tensor([[2.0], [1.0]]), torch.tensor([[1.5], [1.0]]))])
     assert (values.accuracy, values.loss) == (None, pytest.approx(0.125))
     assert Evaluation.from_json(values.to_json()) == values
@@ -102,3 +102,63 @@ def test_statistics_are_measured_anew() -> None:
     assert network.training
     assert all(torch.equal(a, b) for a, b in zip(weights, network.parameters(), strict=True))
     assert reestimate(nn.Linear(3, 2), given) == 0
+
+
+@given(st.integers(0, 10**6), st.booleans())
+def test_yes_or_no_as_in_sklearn(seed: int, coarse: bool) -> None:
+    draws = torch.Generator().manual_seed(seed)
+    logits = 2 * torch.randn(20, 1, generator=draws)
+    logits = logits.round() if coarse else logits  # many ties
+    labels = (torch.rand(20, 1, generator=draws) < 0.3).float()
+    labels[:2] = torch.tensor([[0.0], [1.0]])
+    kept = Predictions()
+    found = evaluate(nn.Identity(), pieces(logits, labels), keep=kept)
+    probabilities, truth = logits.double().sigmoid().numpy().ravel(), labels.numpy().ravel()
+    assert found.auc == pytest.approx(roc_auc_score(truth, logits.numpy().ravel()))
+    assert found.loss == pytest.approx(log_loss(truth, probabilities), rel=1e-5)
+    assert (found.predicted, found.observed) == pytest.approx((probabilities.mean(), truth.mean()))
+    places = np.ceil(probabilities * 15).clip(1, 15)
+    gaps = [abs((probabilities - truth)[places == place].sum()) for place in np.unique(places)]
+    assert found.calibration_error == pytest.approx(sum(gaps) / 20)
+    assert found.yes_or_no
+    assert found.merit == (0.0, -found.loss)
+    assert Evaluation.from_json(found.to_json()) == found
+    assert np.allclose(kept.probabilities, probabilities)
+    assert np.array_equal(kept.labels, truth)
+    other = judge(probabilities, truth)
+    assert (other.auc, other.accuracy) == pytest.approx((found.auc, found.accuracy))
+    assert other.loss == pytest.approx(found.loss, rel=1e-5)
+
+
+def test_logits_beyond_what_a_probability_can_say_are_still_told_apart() -> None:
+    found = evaluate(nn.Identity(), [Batch(torch.tensor([[40.0], [60.0]]), torch.tensor([[0.0], [1.0]]))])
+    assert found.auc == 1.0
+
+
+def test_answers_that_are_all_alike_have_no_auc() -> None:
+    found = evaluate(nn.Identity(), [Batch(torch.tensor([[1.0], [2.0]]), torch.ones(2, 1))])
+    assert found.auc is None
+    assert "AUC" not in str(found)
+    assert found.observed == 1.0
+
+
+def test_several_answers_per_sample_go_by_what_is_right() -> None:
+    found = evaluate(nn.Identity(), [Batch(torch.tensor([[1.0, -1.0]]), torch.tensor([[1.0, 1.0]]))])
+    assert (found.accuracy, found.auc, found.yes_or_no) == (0.5, None, False)
+
+
+def test_an_evaluation_of_before_there_was_an_auc_is_read() -> None:
+    old = {"samples": 3, "loss": 0.5, "accuracy": 0.5, "confusion": None, "calibration": [], "calibration_error": None}
+    assert Evaluation.from_json(old).auc is None
+
+
+def test_the_less_lossy_of_two_is_better_though_it_is_right_less_often() -> None:
+    labels = [0, 0, 0, 0, 1]
+    always_no, careful = judge([1e-6] * 5, labels), judge([0.2, 0.2, 0.2, 0.51, 0.8], labels)
+    assert always_no.accuracy == careful.accuracy
+    assert careful.merit > always_no.merit
+
+
+def test_as_many_labels_as_probabilities() -> None:
+    with pytest.raises(InputError, match="2 probabilities for 1 labels"):
+        judge([0.1, 0.2], [1])

@@ -8,6 +8,10 @@ from __future__ import annotations
 
 from foresee.data.arrays import Arrays
 from foresee.data.base import Data, Part
+from foresee.data.clicks.clicks import Clicks
+from foresee.data.clicks.preparing import prepare
+from foresee.data.clicks.preprocessing import Preprocessing
+from foresee.data.clicks.schema import Schema, schema
 from foresee.data.datasets import GivenDataset
 from foresee.data.digits import Digits
 from foresee.data.features import Features
@@ -28,6 +32,11 @@ __all__ = [
     "Digits",
     "Arrays",
     "Features",
+    "Clicks",
+    "Schema",
+    "schema",
+    "Preprocessing",
+    "prepare",
     "Images",
     "GivenBatches",
     "GivenDataset",

@@ -2,6 +2,7 @@
 
 data = load("digits")                      # or "synthetic", or the path of an .npz, an image folder, CIFAR files
 data = load("pictures", inputs=(3, 64, 64), split="test")
+data = load("clicks.csv.gz", schema="criteo")
 """
 
 from __future__ import annotations
@@ -11,13 +12,17 @@ from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, TypeVar, get_args
+from typing import TYPE_CHECKING, Literal, TypeVar, get_args
 
 from foresee.data.base import SPLITS, Data
 from foresee.data.normalising import Statistics
 from foresee.errors import DataError, ForeseeError, InputError, UnknownNameError
 from foresee.registry import Registry
 from foresee.task import Task
+
+if TYPE_CHECKING:
+    from foresee.data.clicks.preprocessing import Preprocessing
+    from foresee.data.clicks.schema import Schema
 
 D = TypeVar("D", bound=Data)
 #: how image files of other sizes come to the one wanted (see `folders.Images`)
@@ -26,7 +31,8 @@ Fit = Literal["stretch", "centre"]
 
 @dataclass(frozen=True)
 class Wanted:
-    """What the caller of `load` asked for: a task, or parts of one, a size to fit, a split, a normalisation.
+    """What the caller of `load` asked for: a task, or parts of one, a size to fit, a split, a normalisation; of a click log
+    the schema of its columns, and a preprocessing that was learnt before (or the folder it was saved in).
 
     Checked when made. With a whole task its parts are `inputs` and `outputs` too, so a reader asks for these alone; what
     is None there is the data's own.
@@ -39,6 +45,8 @@ class Wanted:
     inputs: tuple[int, ...] | None = None
     outputs: int | None = None
     fit: Fit = "stretch"
+    schema: str | Path | Schema | None = None
+    preprocessing: str | Path | Preprocessing | None = None
 
     def __post_init__(self) -> None:
         if self.fit not in get_args(Fit):
@@ -73,6 +81,8 @@ class Wanted:
         inputs: tuple[int, ...] | None = None,
         outputs: int | None = None,
         fit: Fit = "stretch",
+        schema: str | Path | Schema | None = None,
+        preprocessing: str | Path | Preprocessing | None = None,
     ) -> Wanted:
         """From the forms a user may write: `resize=32` is `(32, 32)`, `split="valid"` is "val"."""
         if isinstance(resize, int):
@@ -81,7 +91,8 @@ class Wanted:
             raise InputError(f"resize {resize}: expected a size such as 32, or a height and a width such as (32, 48)")
         if split is not None and split not in SPLITS:
             raise UnknownNameError("split", split, SPLITS)
-        return cls(task, resize, None if split is None else SPLITS[split], normalise, inputs, outputs, fit)
+        split = None if split is None else SPLITS[split]
+        return cls(task, resize, split, normalise, inputs, outputs, fit, schema, preprocessing)
 
     def shape(self, own: tuple[int, ...]) -> tuple[int, ...]:
         """The shape to hand out, for data that comes as `own`."""
@@ -102,13 +113,22 @@ class Wanted:
         if self.split is not None:
             raise InputError(f"split {self.split!r}: {name} data has no splits; leave it out")
 
+    def no_schema(self, name: str) -> None:
+        """Refuse a schema where the data has no columns to describe."""
+        for part in ("schema", "preprocessing"):
+            if getattr(self, part) is not None:
+                raise InputError(
+                    f"{part}: only a click log has one (.csv, .tsv, .txt, .parquet), not {name}; leave it out"
+                )
+
 
 @dataclass(frozen=True)
 class Format:
     """A kind of file or folder that can be read; `expects` completes the sentence "expected ...".
 
     Of several that recognise a path, the one with the highest precedence reads it: the most particular one. 20 is for
-    those that go by a file's ending, 10 for those that look for files of certain names, 0 for any folder.
+    those that go by a file's ending, 10 for those that look for files of certain names, 0 for any folder. What is
+    `described` takes a schema and a preprocessing.
     """
 
     name: str
@@ -116,6 +136,7 @@ class Format:
     recognises: Callable[[Path], bool]
     read: Callable[[Path, Wanted], Data]
     precedence: int = 10
+    described: bool = False
 
 
 #: data sets by name
@@ -134,6 +155,8 @@ def load(
     split: str | None = None,
     normalise: bool | Statistics = True,
     fit: Fit = "stretch",
+    schema: str | Path | Schema | None = None,
+    preprocessing: str | Path | Preprocessing | None = None,
 ) -> Data:
     """The data set of this name ("synthetic", "digits"), or at this path.
 
@@ -141,14 +164,17 @@ def load(
     shape (bilinear; one channel is repeated) and its outputs must hold every label. `inputs` and `outputs` ask for one
     part of a task and leave the rest to the data; `resize` states only a size, and `fit` how image files of other sizes
     come to it: stretched, or the centre cut out. Without a `split`, the training split is taken where there are several.
+    A click log is prepared once, by its `schema` ("criteo", "avazu", "kdd2012", a .toml file; guessed where none is given),
+    and by a `preprocessing` where one was learnt before.
 
     >>> load("synthetic").batch(4).inputs.shape
     torch.Size([4, 3, 32, 32])
     """
-    wanted = Wanted.of(task, resize, split, normalise, inputs, outputs, fit)
+    wanted = Wanted.of(task, resize, split, normalise, inputs, outputs, fit, schema, preprocessing)
     if task is not None and task.tokens is not None and reference != "synthetic":
         raise InputError(f"tokens {task.tokens}: only synthetic data has token ids (data = synthetic), not {reference}")
     if isinstance(reference, str) and reference in sets:
+        wanted.no_schema(reference)
         return sets[reference](wanted)
     if not os.fspath(reference):
         raise InputError(f"data '': expected a path, or one of {', '.join(sets)}")
@@ -162,6 +188,8 @@ def load(
     kinds = sorted((formats[name] for name in formats), key=lambda kind: -kind.precedence)
     for kind in kinds:
         if kind.recognises(path):
+            if not kind.described:
+                wanted.no_schema(str(path))
             return kind.read(path, wanted)
     raise DataError(
         f"{path}: not a kind of data that can be read; expected {'; '.join(kind.expects for kind in kinds)}"

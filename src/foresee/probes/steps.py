@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor
@@ -11,6 +11,9 @@ from torch import Tensor
 from foresee.errors import UnknownNameError, UnsupportedError
 from foresee.probes.probe import Probe
 from foresee.probes.subject import refuse_complex
+
+#: what a rising rate begins at
+LEAST = 1e-8
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,6 +46,12 @@ class Trail:
             raise UnsupportedError("no layer has a gradient in every batch")
         return found
 
+    def only(self, names: Collection[str]) -> Trail:
+        """The same of some parameters, as if no other had ever been trainable."""
+        kept = [{name: one for name, one in gradients.items() if name in names} for gradients in self.gradients]
+        theta = {name: one for name, one in self.theta.items() if name in names}
+        return replace(self, gradients=kept, theta=theta)
+
 
 def frozen(probe: Probe, count: int) -> Trail:
     """At least `count` batches with weights that stay: these gradients are shared with other proxies."""
@@ -52,19 +61,30 @@ def frozen(probe: Probe, count: int) -> Trail:
     return Trail([run.gradients for run in runs], [run.loss for run in runs], theta, list(probe.weights))
 
 
-def stepped(probe: Probe, count: int, *, optimizer: str, lr: float, clip: float | None = None) -> Trail:
+def stepped(
+    probe: Probe,
+    count: int,
+    *,
+    optimizer: str,
+    lr: float,
+    clip: float | None = None,
+    eps: float = 1e-10,
+    rising: int = 0,
+    only: Collection[str] | None = None,
+) -> Trail:
     """At least `count` batches, with a step of `optimizer` after each, on copies of the weights.
 
-    A gradient longer than `clip`, all parameters taken together, is cut to that length before it is used and kept.
+    A gradient longer than `clip`, all parameters taken together, is cut to that length before it is used and kept. `eps` is
+    Adagrad's; `rising` as in `rate`; `only` names the parameters that learn, the others are taken for frozen.
     """
     if optimizer not in OPTIMIZERS:
         raise UnknownNameError("optimizer", optimizer, OPTIMIZERS)
-    step = OPTIMIZERS[optimizer](lr)
+    step = OPTIMIZERS[optimizer](eps)
     all_gradients, losses = [], []
     with probe.contact(Tensor.clone) as network, torch.enable_grad():
-        theta = {name: p for name, p in network.named_parameters() if p.requires_grad}
+        theta = {n: p for n, p in network.named_parameters() if p.requires_grad and (only is None or n in only)}
         refuse_complex(theta)
-        for run in probe.at_least(count):
+        for number, run in enumerate(probe.at_least(count)):
             loss = run.loss_of(network)
             if not loss.requires_grad:
                 raise UnsupportedError("the outputs do not depend on the weights or inputs in a differentiable way")
@@ -73,7 +93,7 @@ def stepped(probe: Probe, count: int, *, optimizer: str, lr: float, clip: float 
             if clip is not None:
                 gradients = clipped(gradients, clip)
             for name, gradient in gradients.items():
-                theta[name].data += step(name, gradient)
+                theta[name].data += step(name, gradient, rate(lr, number, rising))
             all_gradients.append(gradients)
             losses.append(loss.detach())
         copies = {name: parameter.detach() for name, parameter in theta.items()}
@@ -87,24 +107,36 @@ def clipped(gradients: Mapping[str, Tensor], length: float) -> dict[str, Tensor]
     return {name: gradient * factor for name, gradient in gradients.items()}
 
 
-#: from the name of a parameter and its gradient to the change of its values
-Step = Callable[[str, Tensor], Tensor]
+def rate(lr: float, number: int, rising: int = 0) -> float:
+    """The rate of step `number` (from 0): `lr`, or on the way there.
+
+    Over `rising` steps it goes from 1e-8 up, as NASRec's schedule does, which stays at its beginning for two steps.
+
+    >>> [round(rate(0.04, number, rising=50), 6) for number in range(4)]
+    [0.0, 0.0, 0.0008, 0.0016]
+    """
+    return lr if number > rising or not rising else LEAST + (lr - LEAST) * max(0, number - 1) / rising
 
 
-def sgd(lr: float) -> Step:
+#: from the name of a parameter, its gradient and the rate to the change of its values
+Step = Callable[[str, Tensor, float], Tensor]
+
+
+def sgd(eps: float = 0.0) -> Step:
     """Plain gradient descent."""
-    return lambda name, gradient: -lr * gradient
+    return lambda name, gradient, lr: -lr * gradient
 
 
-def adagrad(lr: float) -> Step:
+def adagrad(eps: float = 1e-10) -> Step:
     """Steps divided by the root of the sum of all squared gradients so far."""
     squares: dict[str, Tensor] = {}
 
-    def step(name: str, gradient: Tensor) -> Tensor:
+    def step(name: str, gradient: Tensor, lr: float) -> Tensor:
         squares[name] = squares.get(name, torch.zeros_like(gradient)) + gradient.square()
-        return -lr * gradient / (squares[name].sqrt() + 1e-10)
+        return -lr * gradient / (squares[name].sqrt() + eps)
 
     return step
 
 
+#: by name; each is made with the number that keeps its division from being one by zero
 OPTIMIZERS: dict[str, Callable[[float], Step]] = {"sgd": sgd, "adagrad": adagrad}

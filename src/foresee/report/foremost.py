@@ -27,10 +27,12 @@ def trained_rows(folder: str | Path | None) -> dict[str, Any]:
 
 
 def _judged(plain: Any) -> str:
-    """An accuracy, or where there is none a loss; "" where it was not judged."""
+    """An AUC with its log loss, an accuracy, or where there is none a loss; "" where it was not judged."""
     if not isinstance(plain, dict):
         return ""
-    accuracy, loss = plain.get("accuracy"), plain.get("loss")
+    area, accuracy, loss = plain.get("auc"), plain.get("accuracy"), plain.get("loss")
+    if isinstance(area, float) and isinstance(loss, float):
+        return f"AUC {area:.4f}, loss {loss:.4f}"
     if isinstance(accuracy, float):
         return f"{100 * accuracy:.2f} %"
     return f"loss {loss:.4g}" if isinstance(loss, float) else ""

@@ -95,6 +95,7 @@ def tell(trained: Trained) -> TrainingInfo:
             *((key.capitalize(), text) for key, text in parts.items()),
             ("Parameters", format_quantity(trained.facts.get("parameters", 0))),
             ("Epochs", f"{len(trained.history)}, the best is {trained.best_epoch}"),
+            *_answered(judged),
             ("Time", f"{format_seconds(trained.seconds)} on {trained.facts.get('device', 'cpu')}"),
             ("Seed", str(trained.seed)),
         ),
@@ -111,9 +112,21 @@ def tell(trained: Trained) -> TrainingInfo:
     )
 
 
+def _answered(judged: Evaluation | None) -> list[tuple[str, str]]:
+    """What else is known of yes or no."""
+    if judged is None or not judged.yes_or_no:
+        return []
+    right = [] if judged.accuracy is None else [("Right", f"{100 * judged.accuracy:.2f} %")]
+    off = [] if judged.calibration_error is None else [("Calibration error", f"{judged.calibration_error:.4f}")]
+    return right + off
+
+
 def _headline(judged: Evaluation | None, on: str) -> str:
     if judged is None:
         return "Trained, with nothing kept to judge it by"
+    if judged.yes_or_no:
+        apart = "" if judged.auc is None else f"an AUC of {judged.auc:.4f} and "
+        return f"{apart}a log loss of {judged.loss:.4f} on {on} data".capitalize().replace("auc", "AUC")
     if judged.accuracy is None:
         return f"A squared error of {judged.loss:.4g} on {on} data"
     return f"{100 * judged.accuracy:.2f} % right on {on} data"
@@ -121,10 +134,15 @@ def _headline(judged: Evaluation | None, on: str) -> str:
 
 def _lead(trained: Trained, best: Epoch) -> str:
     words = [f"Epoch {trained.best_epoch} of {len(trained.history)} was the best"]
-    if trained.test is not None and trained.validation is not None and trained.validation.accuracy is not None:
-        words.append(f"with {100 * trained.validation.accuracy:.2f} % right on validation data, by which it was chosen")
-    if trained.judged is not None and trained.judged.calibration_error is not None:
-        words.append(f"its confidence is off by {100 * trained.judged.calibration_error:.1f} points on average")
+    chosen, judged = trained.validation, trained.judged
+    if trained.test is not None and chosen is not None and chosen.yes_or_no:
+        words.append(f"with {chosen} on validation data, by whose loss it was chosen")
+    elif trained.test is not None and chosen is not None and chosen.accuracy is not None:
+        words.append(f"with {100 * chosen.accuracy:.2f} % right on validation data, by which it was chosen")
+    if judged is not None and judged.predicted is not None and judged.observed is not None:
+        words.append(f"it predicts yes in {100 * judged.predicted:.2f} % where {100 * judged.observed:.2f} % are")
+    elif judged is not None and judged.calibration_error is not None:
+        words.append(f"its confidence is off by {100 * judged.calibration_error:.1f} points on average")
     return "; ".join([*words, f"its training loss is {best.loss:.4g}"])
 
 
@@ -168,7 +186,10 @@ def curves(trained: Trained) -> list[Drawing]:
     epochs = tuple(float(one.number) for one in history)
     best = trained.best_epoch - 1
     made = [_curve("Loss", [(one.loss, one.val_loss) for one in history], epochs, best, percent=False)]
-    if history[0].accuracy is not None:
+    areas = [one.val_auc for one in history]
+    if any(one is not None for one in areas):
+        made.append(_areas([0.5 if one is None else one for one in areas], epochs, best))
+    elif history[0].accuracy is not None:
         pairs = [(one.accuracy or 0.0, one.val_accuracy) for one in history]
         made.append(_curve("Accuracy", pairs, epochs, best, percent=True))
     rates = tuple(one.rate for one in history)
@@ -195,8 +216,20 @@ def _curve(
     return drawing(what, Chart(what.lower(), words, "epoch", label, "whole", tuple(layers), Scale()), note)
 
 
-def reliability(bins: Sequence[Bin], error: float | None) -> Drawing:
-    """How often predictions of each confidence are right; on the diagonal a network knows how sure to be."""
+def _areas(values: Sequence[float], epochs: tuple[float, ...], best: int) -> Drawing:
+    layers = (
+        Layer("straight", "series-1", epochs, tuple(values), "validation"),
+        Layer("ring", "series-1", (epochs[best],), (values[best],), "best epoch"),
+    )
+    words = f"AUC on validation data by epoch, from {values[0]:.4f} to {values[-1]:.4f}"
+    return drawing("AUC", Chart("auc", words, "epoch", "AUC", "whole", layers, Scale()))
+
+
+def reliability(bins: Sequence[Bin], error: float | None, *, answers: bool = False) -> Drawing:
+    """How often predictions of each confidence are right; on the diagonal a network knows how sure to be.
+
+    Of `answers`, how often predictions of each probability of yes come true.
+    """
     there = [one for one in bins if one.count]
     sure = tuple(100 * one.confidence for one in there)
     right = tuple(100 * one.accuracy for one in there)
@@ -206,9 +239,11 @@ def reliability(bins: Sequence[Bin], error: float | None) -> Drawing:
         Layer("bars", "front", sure, right, "gap", (), sure),
         Layer("dots", "best", sure, right, "predictions", ids),
     )
-    words = f"share that is right against confidence, in {len(there)} bins"
+    across, up = ("predicted yes in %", "observed yes in %") if answers else ("confidence in %", "right in %")
+    what = "observed rate against predicted" if answers else "share that is right against confidence"
+    words = f"{what}, in {len(there)} bins"
     note = "" if error is None else f"Mean gap, by how many predictions there are: {100 * error:.2f} points."
-    chart = Chart("reliability", words, "confidence in %", "right in %", "plain", layers, Scale(low=0, high=102))
+    chart = Chart("reliability", words, across, up, "plain", layers, Scale(low=0, high=102))
     return drawing("Calibration", chart, note)
 
 
@@ -218,10 +253,12 @@ def render(trained: Trained) -> str:
     info = tell(trained)
     bins = () if info.judged is None else info.judged.calibration
     error = None if info.judged is None else info.judged.calibration_error
+    answers = info.judged is not None and info.judged.yes_or_no
+    sure, right = ("yes predicted", "observed") if answers else ("sure", "right")
     hover = {
         f"bin-{place}": [
             f"{one.count:,} predictions",
-            f"{100 * one.confidence:.1f} % sure, {100 * one.accuracy:.1f} % right",
+            f"{100 * one.confidence:.1f} % {sure}, {100 * one.accuracy:.1f} % {right}",
         ]
         for place, one in enumerate(bins)
         if one.count
@@ -231,7 +268,7 @@ def render(trained: Trained) -> str:
         title=info.title,
         info=info,
         curves=curves(trained),
-        calibration=[reliability(bins, error)] if hover else [],
+        calibration=[reliability(bins, error, answers=answers)] if hover else [],
         hover=hover,
     )
 

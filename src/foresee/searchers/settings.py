@@ -41,10 +41,12 @@ class SearchSettings(Settings):
         finalist_seeds: under how many fresh seeds (other weights, other data) they are scored again.
         memory_batch: samples per batch that a limit on memory is for.
         latency_table: file made by `foresee latency`; without it latency is measured.
-        measure: what `measured` is where no table is handed over: `inherited` (validation accuracy with the weights of a
-            supernet that is trained first) or `trained` (each architecture by itself, briefly); it is followed then, unless
-            objectives say otherwise.
+        measure: what `measured` is where no table is handed over: `inherited` (validation accuracy, of click logs the log
+            loss, with the weights of a supernet that is trained first), `last_layer` (likewise, with the last layer trained
+            for each architecture) or `trained` (each architecture by itself, briefly); it is followed then, unless objectives
+            say otherwise.
         measure_recipe: how that is trained: a recipe's name or file.
+        measure_steps: of `last_layer`: optimiser steps of the last layer; 500 where it is not said.
         window: how many candidates may be asked for ahead of the results told; also how many can be scored at once.
     """
 
@@ -60,17 +62,21 @@ class SearchSettings(Settings):
     finalist_seeds: int = setting(4, whole(2, MOST))
     memory_batch: int = setting(1, whole(1, MOST))
     latency_table: str | None = setting(None, name("a path"))
-    measure: str | None = setting(None, name("inherited or trained"))
+    measure: str | None = setting(None, name("inherited, last_layer or trained"))
     measure_recipe: str | None = setting(None, name("a recipe's name or file"))
+    measure_steps: int | None = setting(None, whole(1, MOST))
     window: int = setting(8, whole(1, MOST))
 
     def __post_init__(self) -> None:
         super().__post_init__()
         object.__setattr__(self, "objectives", tuple(map(tidy, self.objectives)))
+        if self.measure is not None:
+            object.__setattr__(self, "measure", tidy(self.measure))
         if self.measure is not None and not self.objectives:
             object.__setattr__(self, "objectives", ("measured",))
-        if self.measure is None and self.measure_recipe is not None:
-            raise InputError("measure_recipe: say what is measured too (measure = 'inherited' or 'trained')")
+        if self.measure is None and (self.measure_recipe is not None or self.measure_steps is not None):
+            which = "measure_steps" if self.measure_recipe is None else "measure_recipe"
+            raise InputError(f"{which}: say what is measured too (measure = 'inherited', 'last_layer' or 'trained')")
         if len(set(self.objectives)) < len(self.objectives):
             raise InputError(f"objectives {', '.join(self.objectives)}: one is named twice")
         Limits.from_json(self.limits)

@@ -3,7 +3,7 @@
 Larger is better on both sides. `ranks` says where each number stands, `single` are the correlations, `counted` the same of
 a thousand resamples at once, `bootstrap` the resamples, `estimate` a number with its interval, `correlations` all of them
 together, `paired` the difference of two. A statistic that does not exist is NaN. `fronts` are for several objectives at
-once, `directions` for which way is better.
+once, `directions` for which way is better, `separation` for how well scores tell yes from no.
 
 >>> correlate([1.0, 2.0, 3.0, 4.0], [10.0, 30.0, 20.0, 40.0], bootstrap=0).spearman.value
 0.8
@@ -17,6 +17,7 @@ from foresee.statistics.estimate import CONFIDENCE, Estimate, interval
 from foresee.statistics.fronts import crowding, filled, front, hypervolume, knee, successive_fronts
 from foresee.statistics.paired import gain
 from foresee.statistics.ranks import places_of, ranks_of
+from foresee.statistics.separation import auc
 from foresee.statistics.shares import share_by_chance, share_explained
 from foresee.statistics.single import (
     kendall,
@@ -35,6 +36,7 @@ __all__ = [
     "Correlations",
     "Estimate",
     "TOP",
+    "auc",
     "correlate",
     "crowding",
     "filled",

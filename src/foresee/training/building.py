@@ -6,22 +6,33 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import torch
 from torch import nn
 
 from foresee.errors import InputError
+from foresee.recommenders import Handmade, recommenders
 from foresee.seeds import derive
 from foresee.spaces.candidate import Candidate, in_folder
 from foresee.spaces.find import get
 from foresee.task import Task
 from foresee.training.recipe import Recipe
 
-#: what can be trained: a module, an architecture, or a file or a run's folder that holds one
-Trainable = nn.Module | Candidate | str | Path | Mapping[str, Any]
+#: what can be trained: a module, an architecture, a file or a run's folder that holds one, or a recommender by its name
+Trainable = nn.Module | Candidate | Handmade | str | Path | Mapping[str, Any]
+
+
+def by_hand(network: Trainable) -> Handmade | None:
+    """The recommender that was named; a file of that name comes first."""
+    if isinstance(network, Handmade):
+        return network
+    if isinstance(network, str) and network.replace("-", "_").isidentifier() and not Path(network).exists():
+        return Handmade(network) if network in recommenders else None
+    return None
 
 
 def candidate_of(network: Trainable) -> Candidate | None:
-    """The architecture that was handed over; None where it is a module."""
-    if isinstance(network, nn.Module):
+    """The architecture that was handed over; None where it is a module, or made by hand."""
+    if isinstance(network, nn.Module | Handmade):
         return None
     if isinstance(network, Candidate):
         return network
@@ -57,3 +68,24 @@ def for_recipe(candidate: Candidate, recipe: Recipe, task: Task) -> Candidate:
 def built(candidate: Candidate, seed: int) -> nn.Module:
     """The network with fresh weights of the seed."""
     return candidate.build(derive(seed, "weights"))
+
+
+def spread_embeddings(network: nn.Module, spread: float) -> None:
+    """Scale the tables of a fresh network, each to this standard deviation; 0 leaves them as they are drawn.
+
+    A rare category keeps about the vector that was drawn for it, which is noise: on small logs a small one is best. Weights
+    of first order (tables of one column) stay.
+
+    >>> network = nn.Embedding(100, 16)
+    >>> spread_embeddings(network, 0.01)
+    >>> round(float(network.weight.std()), 6)
+    0.01
+    """
+    if not spread:
+        return
+    for module in network.modules():
+        if isinstance(module, nn.Embedding) and module.embedding_dim > 1 and module.weight.requires_grad:
+            with torch.no_grad():
+                deviation = module.weight.std()
+                if bool(deviation > 0):
+                    module.weight.mul_(spread / deviation)

@@ -98,15 +98,22 @@ class Epochs:
         if stored is not None:
             self._take_up(*stored)
         self._noted(asked, "running")
+        self.kept.keep(self.data.train.preprocessing)
         if architecture is not None:
             self.kept.write(ARCHITECTURE, architecture)
         self._event("started" if stored is None else "resumed")
         self._first, self._began = self.training.number, time.monotonic()
         with self.interrupts:
-            while len(self.history) < self.recipe.epochs:
+            while not self._over():
                 self._epoch()
                 self._noted(asked, "running")
         return self._finish(asked)
+
+    def _over(self) -> bool:
+        """Whether all epochs are done, or as many since the best one as there is patience for."""
+        done, patience = len(self.history), self.recipe.patience
+        waited = done - self.best[0] if patience and self.best[1] is not None else 0
+        return done >= self.recipe.epochs or waited >= max(patience, 1)
 
     def _finish(self, asked: dict[str, Any]) -> Trained:
         network = self.training.network
@@ -189,6 +196,7 @@ class Epochs:
                 val_accuracy=None if val is None else val.accuracy,
                 rate=sums.rate,
                 seconds=sums.seconds + seconds,
+                val_auc=None if val is None else val.auc,
             )
         )
         before = self.best[1]

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from torch import nn
 
 from foresee.errors import RunError
+from foresee.recommenders import Handmade
 from foresee.runs.folder import is_there
 from foresee.spaces.candidate import Candidate
 from foresee.spaces.find import Said
+from foresee.task import Task
 from foresee.training import checkpoints
+from foresee.training.encoding import beside
 from foresee.training.keeping import ARCHITECTURE, TRAINING, read_plain
 from foresee.training.steps import load_weights
 from foresee.training.trained import Trained
@@ -34,9 +38,13 @@ def load(folder: str | Path, network: nn.Module | None = None, *, space: Said | 
     if network is None:
         if not is_there(folder / ARCHITECTURE):
             raise RunError(f"{folder}: the network came from no space; hand it over: load(folder, network)")
-        network = Candidate.load(folder / ARCHITECTURE, space=space).build()
+        written = read_plain(folder / ARCHITECTURE)
+        if "recommender" in written:
+            network = Handmade.from_json(written).build(Task.from_json(written.get("task")))
+        else:
+            network = Candidate.load(folder / ARCHITECTURE, space=space).build()
     load_weights(network, checkpoints.read(folder, "best")[0])
     try:
-        return Trained.from_json(plain, network.eval(), folder)
+        return replace(Trained.from_json(plain, network.eval(), folder), preprocessing=beside(folder))
     except (KeyError, TypeError) as error:
         raise RunError(f"{folder / TRAINING}: not as a training leaves it ({error} is wrong or missing)") from error

@@ -58,7 +58,8 @@ class Recipe(Settings):
 
     Args:
         name: the recipe that these values began as.
-        epochs: passes over the training data.
+        epochs: passes over the training data, at most.
+        patience: epochs without a better one on validation data after which it ends; 0 goes through all of them.
         batch: samples of a step.
         optimiser: `sgd`, `adamw`, `adam`, `rmsprop` or `adagrad`, torch's own.
         lr: the largest learning rate, after the warm-up.
@@ -92,6 +93,8 @@ class Recipe(Settings):
         channels_last: images and weights are kept with the channels last.
         compile: the network goes through `torch.compile`.
         validation: share of the training data that is kept for validation, where none comes with the data.
+        embedding_spread: standard deviation that fresh embedding tables are scaled to, where the training builds the network;
+            0 leaves them as they are drawn.
         channels: width of a network that is built from a space; None: as the space says.
         layers: depth of it.
 
@@ -104,6 +107,7 @@ class Recipe(Settings):
 
     name: str = setting("", a_name())
     epochs: int = setting(30, whole(least=1))
+    patience: int = setting(0, whole(least=0))
     batch: int = setting(64, whole(least=1))
     optimiser: str = setting("sgd", _one_of(OPTIMISERS))
     lr: float = setting(0.1, _number(above=True))
@@ -139,6 +143,7 @@ class Recipe(Settings):
     validation: float = setting(
         0.1, Kind("a share from 0 to below 1", lambda value: _is_number(value) and 0 <= value < 1)
     )
+    embedding_spread: float = setting(0.0, _number())
     channels: int | None = setting(None, whole(least=1))
     layers: int | None = setting(None, whole(least=1))
 

@@ -42,7 +42,12 @@ def test_three_forms_of_one_linear_layer():
     for layer in (joined, split, wide):
         torch.testing.assert_close(layer(parts), expected)
     torch.testing.assert_close(wide([parts[0], None, parts[2]]), joined([parts[0], 0 * parts[1], parts[2]]))
-    torch.testing.assert_close(wide(parts, slice(1, 3)), expected[:, 1:3])
+    square = Wide(sizes, 10, True)
+    nn.init.normal_(square.bias)
+    rows = square.rows(parts, [True, False, True])
+    assert rows[1] is None
+    torch.testing.assert_close(rows[0], square(parts)[:, :3])
+    torch.testing.assert_close(rows[2], square(parts)[:, 8:])
 
 
 def test_initialisation_is_xavier():

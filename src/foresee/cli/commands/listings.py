@@ -1,4 +1,4 @@
-"""`foresee spaces`, `foresee proxies`, `foresee searchers`, `foresee presets`, `foresee recipes`: what there is."""
+"""What there is: `foresee spaces`, `proxies`, `searchers`, `recommenders`, `presets`, `recipes`, `engines`."""
 
 from __future__ import annotations
 
@@ -120,6 +120,21 @@ def _settings(kind: Any, settings: dict[str, Any]) -> None:
     rows = [{"setting": name, "here": here, "in the paper": paper} for name, (here, paper) in named.items()]
     out.print()
     _list(rows, as_json=False)
+
+
+@app.command()
+def recommenders(pattern: _Pattern = "*", as_json: _Json = False) -> None:
+    """List the recommenders by hand: networks of click logs that a found one is judged beside."""
+    from foresee.recommenders import recommenders as registry
+
+    rows = [
+        {"name": name, "what": getattr(registry[name], "summary", ""), "source": getattr(registry[name], "source", "")}
+        for name in _matching(registry, pattern)
+    ]
+    if len(rows) == 1 and not as_json and "*" not in pattern:
+        _describe(rows[0], inspect.getdoc(registry[rows[0]["name"]]) or "")
+        return
+    _list(rows, as_json)
 
 
 @app.command()

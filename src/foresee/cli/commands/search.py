@@ -94,12 +94,16 @@ def search(
     measure: Annotated[
         str | None,
         typer.Option(
-            help="measure here what is followed: inherited (by a supernet that is trained first) or trained (each briefly)",
+            help="measure here what is followed: inherited (by a supernet that is trained first), last-layer (likewise, with "
+            "the last layer trained for each) or trained (each briefly)",
             show_default="nothing is measured here",
         ),
     ] = None,
     measure_recipe: Annotated[
         str | None, typer.Option(help="the recipe (or its file) of what is measured", show_default="the paper's")
+    ] = None,
+    measure_steps: Annotated[
+        int | None, typer.Option(help="steps that --measure last-layer trains a last layer for", show_default="500")
     ] = None,
     memory_batch: Annotated[
         int | None, typer.Option(help="samples per batch that --max-memory is for", show_default="1")
@@ -121,12 +125,17 @@ def search(
     train_best: Annotated[
         int | None,
         typer.Option(
-            help="train so many of the foremost on --data, and name the best", show_default="nothing is trained"
+            help="train so many of the foremost on --data, and name the best",
+            show_default="nothing is trained, or what a preset says",
         ),
     ] = None,
     recipe: Annotated[
-        str, typer.Option(help="how they are trained (`foresee recipes`); --set recipe.epochs=50 changes a value")
-    ] = "fast",
+        str | None,
+        typer.Option(
+            help="how they are trained (`foresee recipes`); --set recipe.epochs=50 changes a value",
+            show_default="fast; ctr for click logs, ctr_small for small ones",
+        ),
+    ] = None,
     full: Annotated[bool, typer.Option("--full", help="the preset at the count that was published")] = False,
     out_: Annotated[Path, typer.Option("--out", help="the run's folder")] = Path("runs/search"),
     resume: Annotated[
@@ -157,6 +166,7 @@ def search(
         "objectives": objective,
         "measure": measure,
         "measure_recipe": measure_recipe,
+        "measure_steps": measure_steps,
         "memory_batch": memory_batch,
         "latency_table": None if latency_table is None else str(latency_table),
         "limits": limits.parsed() or None,
@@ -181,6 +191,8 @@ def search(
         return SearchSettings.load(settings, said, unsaid)
 
     of_recipe, scoring.set_ = recipe_of(scoring.set_ or [])
+    if of_paper is not None and of_paper.train and train_best is None:
+        train_best, recipe = of_paper.training(full=full)
     if train_best is None and of_recipe:
         raise InputError("--set recipe.*: is for what is trained; say how many with --train-best")
     trains = None if train_best is None else checked(train_best, recipe, of_recipe)

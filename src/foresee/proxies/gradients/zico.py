@@ -52,6 +52,8 @@ def zico(probe: Probe) -> Tensor:
 def steadiness(gradients: Tensor) -> Tensor:
     """Sum over entries of mean |g| / std g over the batches, entries without deviation left out: (..., k, n) to (...)."""
     rows = gradients.double()
-    # Measured from the first batch, so that equal gradients have a deviation of exactly 0.
-    deviation = (rows - rows[..., :1, :]).std(dim=-2, correction=0)
+    # Measured from the first batch, so that equal gradients have a deviation of exactly 0. Written out: `std` goes over the
+    # few batches of each entry one by one, at seven times the cost.
+    apart = rows - rows[..., :1, :]
+    deviation = (apart - apart.mean(dim=-2, keepdim=True)).square().mean(dim=-2).sqrt()
     return torch.where(deviation == 0, 0.0, rows.abs().mean(dim=-2) / deviation).sum(-1)

@@ -1,14 +1,15 @@
 """The papers' searches as presets: data, one TOML file each, found without a list.
 
 A file says what the paper did and where that stands, the settings of a search under `[search]` at a count that a CPU does in
-minutes, and under `[published]` what differs in the published search.
+minutes, and under `[published]` what differs in the published search. Where the foremost are trained in the end, `[train]`
+says how many and by which recipe, and `[train.published]` the same of the published search.
 """
 
 from __future__ import annotations
 
 import tomllib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from importlib.resources import files
 from typing import Any
@@ -39,6 +40,7 @@ class Preset:
         search: settings at the reduced count.
         published: what of them differs at the published count.
         target: the column of a table that the paper decided by, where it did.
+        train: `best`, how many of the foremost are trained in the end, and their `recipe`; under `published` the paper's.
     """
 
     name: str
@@ -50,6 +52,16 @@ class Preset:
     published: Mapping[str, Any]
     differs: str = ""
     target: str = ""
+    train: Mapping[str, Any] = field(default_factory=dict)
+
+    def training(self, *, full: bool = False) -> tuple[int, str]:
+        """How many of the foremost are trained in the end, and by which recipe; 0 where that is no part of it.
+
+        >>> preset("sigeo-nasrec-small").training(full=True)
+        (15, 'ctr')
+        """
+        told = self.train.get("published", {}) if full else self.train
+        return int(told.get("best", 0)), str(told.get("recipe", "fast"))
 
     def plain(self, *, full: bool = False) -> dict[str, Any]:
         """The settings, at the reduced count or in full."""
@@ -73,31 +85,43 @@ class Preset:
         measured: Mapping[str, float] | Measured | None = None,
         cache: str | None = None,
         progress: bool = False,
+        train_best: int | None = None,
         **changes: Any,
     ) -> Run:
         """Search; what else is given wins over the preset's settings. See `foresee.search` for what the names mean.
+
+        Where the preset trains the foremost, `train_best` says how many of them: None as many as it says, 0 none.
 
         >>> found = preset("dextr-autoformer-tiny").run(proxies=["params"], evaluations=3, data="synthetic")
         >>> found.record.best.counts["params"] <= 6_000_000
         True
         """
         reported = find("foresee.report.searched", "reported")  # a run that is kept has its report, as with `fs.search`
+        watching = watched(observers, progress)
         found: Run = reported(run_search)(
             self.settings(full=full, **changes),
             out=out,
             resume=resume,
             engine=engine,
             workers=workers,
-            observers=watched(observers, progress),
+            observers=watching,
             measured=measured,
             cache=cache,
         )
-        return found
+        many, recipe = self.training(full=full)
+        many = many if train_best is None else train_best
+        if not many:
+            return found
+        from foresee.searchers.foremost import train_best as train_foremost
+
+        return replace(found, trained=train_foremost(found, many, recipe, observers=watching))
 
     @cached_property
     def counts(self) -> list[tuple[str, Any, Any]]:
         """What the published search does otherwise: setting, here, published."""
         ours, theirs = flat(self.search), flat(merged(self.search, self.published))
+        if self.train:
+            ours["train_best"], theirs["train_best"] = self.training()[0], self.training(full=True)[0]
         return [(key, ours.get(key), value) for key, value in theirs.items() if ours.get(key) != value]
 
     @property

@@ -146,6 +146,8 @@ class DARTSOneShot(CellOneShot):
                 choices += [Choice(f"{kind}.{node}.inputs", tuple(map(str, range(node)))) for node in NODES]
         super().__init__(choices, task, Form(channels, layers, network, search=True, partial=partial))
         self.edge_normalisation = edge_normalisation
+        if edge_normalisation:  # a drawn cell reads two inputs a node
+            self.counts = {f"{kind}.{node}.inputs": 2 for kind in KINDS for node in NODES}
 
     def check(self, weights: Weights) -> None:
         """One vector for each choice."""

@@ -9,6 +9,7 @@ parts are not touched (the one-shot network itself).
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable, Sequence
 from itertools import accumulate
@@ -85,17 +86,25 @@ class Wide(nn.Linear):
         super().__init__(sum(sizes), outputs, bias=bias)
         xavier(self)
         ends = list(accumulate(sizes))
+        self.sizes = tuple(sizes)
         self.spans = tuple(slice(end - size, end) for size, end in zip(sizes, ends, strict=True))
 
-    def forward(self, parts: MaybeParts, rows: slice | None = None) -> Tensor:  # type: ignore[override]
-        """Parts of (..., size) to (..., outputs), or to the outputs in `rows` only."""
-        wanted = slice(None) if rows is None else rows
-        out: Tensor = sum(
-            F.linear(part, self.weight[wanted, span])
-            for part, span in zip(parts, self.spans, strict=True)
-            if part is not None
-        )  # type: ignore[assignment]
-        return out if self.bias is None else out + self.bias[wanted]
+    def forward(self, parts: MaybeParts) -> Tensor:
+        """Parts of (..., size) to (..., outputs)."""
+        return self._over(parts, self.weight, self.bias)
+
+    def rows(self, parts: MaybeParts, wanted: Sequence[bool]) -> list[Tensor | None]:
+        """The outputs in pieces as large as the parts, those that are wanted: a square layer."""
+        biases = [None] * len(wanted) if self.bias is None else self.bias.split(self.sizes)
+        pieces = zip(self.weight.split(self.sizes), biases, wanted, strict=True)
+        return [self._over(parts, weight, bias) if there else None for weight, bias, there in pieces]
+
+    def _over(self, parts: MaybeParts, weight: Tensor, bias: Tensor | None) -> Tensor:
+        # Split at once: the gradients of single slices would each be as large as the whole, and added up.
+        columns = weight.split(self.sizes, 1)
+        terms = [F.linear(part, own) for part, own in zip(parts, columns, strict=True) if part is not None]
+        out = functools.reduce(torch.add, terms)
+        return out if bias is None else out + bias
 
 
 def turn(parts: MaybeParts) -> list[Tensor | None]:
@@ -162,9 +171,10 @@ class Dot(nn.Module):
         else:
             tokens = self.sparse_norm(self.sparse(turn(sparse))).transpose(1, 2)
         tokens = torch.cat([query.unsqueeze(1), tokens], 1)
-        gram = tokens @ tokens.transpose(1, 2)
+        gram = tokens @ tokens.transpose(1, 2).contiguous()  # of a view, oneDNN takes six times as long
         row, column = torch.tril_indices(gram.shape[1], gram.shape[1], -1, device=gram.device)
-        out: Tensor = self.norm(self.linear(gram[:, row, column]))
+        below = gram.flatten(1).index_select(1, row * gram.shape[1] + column)
+        out: Tensor = self.norm(self.linear(below))
         return out
 
 

@@ -50,9 +50,10 @@ class WideGate(nn.Module):
 
     def forward(self, left: MaybeParts, right: MaybeParts) -> Tensor:
         """Selected inputs of either side to (B, width)."""
+        gates = self.gate.rows(left, [part is not None for part in right])
         gated = [
-            None if part is None else self.act(self.gate(left, rows)) * part
-            for part, rows in zip(right, self.gate.spans, strict=True)
+            None if part is None or gate is None else self.act(gate) * part
+            for part, gate in zip(right, gates, strict=True)
         ]
         out: Tensor = self.norm(self.linear(gated))
         return out

@@ -1,7 +1,7 @@
 """Makes `values.npz`: adversarial images of a tiny network by adversarial-robustness-toolbox, foolbox and torchattacks.
 
-    pip install --target /tmp/oracles adversarial-robustness-toolbox==1.20.1 foolbox==3.3.4 torchattacks==3.5.1
-    PYTHONPATH=/tmp/oracles:. python tests/ensembles/attacks/golden/make.py
+    pip install --target oracles adversarial-robustness-toolbox==1.20.1 foolbox==3.3.4 torchattacks==3.5.1
+    PYTHONPATH=oracles:. python tests/ensembles/attacks/golden/make.py
 
 ART has no Carlini-Wagner with Adam (it has a line search), no targeted ratio and no FAB: foolbox and torchattacks have them.
 """
