@@ -30,6 +30,7 @@ _HOMES = {
     "build": "foresee.spaces.candidate",
     "compare": "foresee.report.contest",
     "export": "foresee.training.export",
+    "judge": "foresee.report.judged",
     "load_exported": "foresee.training.export",
     "preset": "foresee.searchers.presets",
     "proxy": "foresee.proxies.base",
@@ -81,6 +82,7 @@ if TYPE_CHECKING:
     from foresee.errors import ForeseeError
     from foresee.proxies.base import Score, proxy
     from foresee.report.contest import compare
+    from foresee.report.judged import judge
     from foresee.report.searched import search
     from foresee.report.training import train
     from foresee.scoring import Ranking, rank, score, scores
@@ -110,6 +112,7 @@ __all__ = [
     "compare",
     "data",
     "export",
+    "judge",
     "load_exported",
     "papers",
     "preset",

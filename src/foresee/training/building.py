@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import torch
 from torch import nn
 
 from foresee.errors import InputError
@@ -67,3 +68,24 @@ def for_recipe(candidate: Candidate, recipe: Recipe, task: Task) -> Candidate:
 def built(candidate: Candidate, seed: int) -> nn.Module:
     """The network with fresh weights of the seed."""
     return candidate.build(derive(seed, "weights"))
+
+
+def spread_embeddings(network: nn.Module, spread: float) -> None:
+    """Scale the tables of a fresh network, each to this standard deviation; 0 leaves them as they are drawn.
+
+    A rare category keeps about the vector that was drawn for it, which is noise: on small logs a small one is best. Weights
+    of first order (tables of one column) stay.
+
+    >>> network = nn.Embedding(100, 16)
+    >>> spread_embeddings(network, 0.01)
+    >>> round(float(network.weight.std()), 6)
+    0.01
+    """
+    if not spread:
+        return
+    for module in network.modules():
+        if isinstance(module, nn.Embedding) and module.embedding_dim > 1 and module.weight.requires_grad:
+            with torch.no_grad():
+                deviation = module.weight.std()
+                if bool(deviation > 0):
+                    module.weight.mul_(spread / deviation)

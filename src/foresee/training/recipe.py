@@ -93,6 +93,8 @@ class Recipe(Settings):
         channels_last: images and weights are kept with the channels last.
         compile: the network goes through `torch.compile`.
         validation: share of the training data that is kept for validation, where none comes with the data.
+        embedding_spread: standard deviation that fresh embedding tables are scaled to, where the training builds the network;
+            0 leaves them as they are drawn.
         channels: width of a network that is built from a space; None: as the space says.
         layers: depth of it.
 
@@ -141,6 +143,7 @@ class Recipe(Settings):
     validation: float = setting(
         0.1, Kind("a share from 0 to below 1", lambda value: _is_number(value) and 0 <= value < 1)
     )
+    embedding_spread: float = setting(0.0, _number())
     channels: int | None = setting(None, whole(least=1))
     layers: int | None = setting(None, whole(least=1))
 

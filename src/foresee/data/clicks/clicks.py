@@ -176,13 +176,14 @@ def read_log(path: Path, wanted: Wanted) -> Data:
     elif preprocessing is not None:
         known = preprocessing.schema
     else:
-        known, said = _guessed(path)
+        known, said = guessed(path)
     data = Clicks(prepare(path, known, preprocessing=preprocessing), wanted.split or "train", wanted=wanted)
     data.said = said
     return data
 
 
-def _guessed(path: Path) -> tuple[Schema, str]:
+def guessed(path: Path) -> tuple[Schema, str]:
+    """The schema that a log seems to have, and in words why."""
     found = guess(path)
     return found.schema, str(found)
 

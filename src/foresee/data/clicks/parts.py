@@ -4,7 +4,9 @@
   nothing else;
 - order: the parts one after the other, with exactly their shares of the rows;
 - time: the same in the order of times; rows of one time stay in the order of the file, so a share is exact here too;
-- column: as the column says; rows of other values are left out (-1).
+- column: as the column says; rows of other values are left out (-1);
+- fold: one of several pieces drawn by a hash is the test, and of the rest a share, drawn for this fold, is for validation:
+  over all folds, every row is in the test once.
 
 Order and time need to know all rows first: one more pass, whose result is a `Plan`.
 """
@@ -52,7 +54,7 @@ class Plan:
 def plan(chunks: Callable[[], Iterator[Chunk]], schema: Schema, scratch: Path) -> Plan:
     """What has to be known of all rows before the first can be told its part; `scratch` is a file of 8 bytes a row."""
     split = schema.split
-    if split["by"] in ("random", "column"):
+    if split["by"] in ("random", "column", "fold"):
         return Plan()
     if split["by"] == "order":
         rows = sum(len(chunk) for chunk in chunks())
@@ -124,8 +126,21 @@ class Parts:
         rows = np.arange(chunk.first_row, chunk.first_row + len(chunk), dtype=np.uint64)
         if by == "order":
             return np.searchsorted(self.plan.ends[:-1], rows.astype(np.int64), side="right").astype(np.int8)
-        draws = mixed(rows * np.uint64(0x9E3779B97F4A7C15) + self._seed) >> np.uint64(11)
+        if by == "fold":
+            return self._by_fold(rows)
+        draws = _draws(rows, self._seed)
         return np.searchsorted(np.array(self._bounds, np.uint64), draws, side="right").astype(np.int8)
+
+    def _by_fold(self, rows: NDArray[np.uint64]) -> NDArray[np.int8]:
+        split = self.schema.split
+        pieces, kept = (
+            _draws(rows, np.uint64(derive(split["seed"], "clicks", *use)))
+            for use in (["folds"], ["fold", split["fold"]])
+        )
+        piece = (pieces >> np.uint64(21)) * np.uint64(split["folds"]) >> np.uint64(32)
+        validation = kept < np.uint64(floor(split["val"] * 2**53))
+        test, val = PARTS.index("test"), PARTS.index("val")
+        return np.where(piece == split["fold"], test, np.where(validation, val, 0)).astype(np.int8)
 
     def _by_time(self, times: NDArray[np.float64]) -> NDArray[np.int8]:
         part = np.zeros(len(times), np.int8)
@@ -135,6 +150,11 @@ class Parts:
             self._seen[at] += int(equal.sum())
             part += ~((times < bound) | (equal & (before < ties)))
         return part
+
+
+def _draws(rows: NDArray[np.uint64], seed: np.uint64) -> NDArray[np.uint64]:
+    """A number of 53 bits for each row."""
+    return mixed(rows * np.uint64(0x9E3779B97F4A7C15) + seed) >> np.uint64(11)
 
 
 def _sortable(times: NDArray[np.float64]) -> NDArray[np.uint64]:

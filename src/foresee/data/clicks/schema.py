@@ -77,7 +77,8 @@ class Schema(Settings):
             rows and reach 100.
         time: the column that orders rows, where they are split by time.
         split: `by` "random" (the default), "order", "time" or "column"; shares `train`, `val`, `test`, or for a column
-            its name and the `values` of each part (rows of other values are left out); `seed` of a random split.
+            its name and the `values` of each part (rows of other values are left out); `seed` of a random split. By "fold",
+            piece `fold` of `folds` is the test, and the share `val` of the rest is for validation.
         least: a category seen in fewer training rows than this is rare; with 1, nothing teaches what a new value means.
         buckets: how many numbers categories are hashed to, instead of a vocabulary; None: a vocabulary.
         rows: the most values of a vocabulary; the most frequent win.

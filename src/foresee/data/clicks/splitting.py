@@ -10,7 +10,7 @@ from foresee.data.base import SPLITS
 from foresee.errors import InputError, UnknownNameError, shown
 
 #: how rows come to their parts
-WAYS = ("random", "order", "time", "column")
+WAYS = ("random", "order", "time", "column", "fold")
 PARTS = ("train", "val", "test")
 SHARES = {"train": 0.8, "val": 0.1, "test": 0.1}
 
@@ -20,12 +20,15 @@ def whole_split(split: Mapping[str, Any], called: str) -> dict[str, Any]:
     by = split.get("by", "random")
     if by not in WAYS:
         raise UnknownNameError(f"split of {called} by", str(by), WAYS)
-    takes = {"by", "column", "values"} if by == "column" else {"by", *PARTS} | ({"seed"} if by == "random" else set())
+    own = {"column": {"column", "values"}, "fold": {"fold", "folds", "val", "seed"}, "random": {*PARTS, "seed"}}
+    takes = {"by", *own.get(by, PARTS)}
     for key in split:
         if key not in takes:
             raise UnknownNameError(f"value of a split by {by} in {called}", key, takes)
     if by == "column":
         return {"by": by, **_column_split(split, called)}
+    if by == "fold":
+        return {"by": by, **_fold_split(split, called)}
     said = {part: split[part] for part in PARTS if part in split} or SHARES
     shares = {part: said.get(part, 0.0) for part in PARTS}
     sound = all(_is_share(share) for share in shares.values()) and abs(math.fsum(shares.values()) - 1) <= 1e-6
@@ -33,12 +36,30 @@ def whole_split(split: Mapping[str, Any], called: str) -> dict[str, Any]:
         raise InputError(
             f"{called}: split {shown(dict(split))}: expected shares of train, val and test that sum up to 1"
         )
-    seed = split.get("seed", 0)
-    if not isinstance(seed, int) or isinstance(seed, bool):
-        raise InputError(f"{called}: split seed {shown(seed)}: expected a whole number")
     return {"by": by, **{part: float(share) for part, share in shares.items()}} | (
-        {"seed": seed} if by == "random" else {}
+        {"seed": _seed(split, called)} if by == "random" else {}
     )
+
+
+def _seed(split: Mapping[str, Any], called: str) -> int:
+    seed = split.get("seed", 0)
+    if not _is_whole(seed):
+        raise InputError(f"{called}: split seed {shown(seed)}: expected a whole number")
+    return int(seed)
+
+
+def _fold_split(split: Mapping[str, Any], called: str) -> dict[str, Any]:
+    """Fold `fold` of `folds` is the test; of the rest, the share `val` is for validation."""
+    folds, fold, share = split.get("folds", 5), split.get("fold", 0), split.get("val", 0.1)
+    if not _is_whole(folds) or not _is_whole(fold) or not 2 <= folds <= 1000 or not 0 <= fold < folds:
+        raise InputError(f"{called}: split fold {shown(fold)} of {shown(folds)}: expected a fold from 0 of 2 or more")
+    if not _is_share(share) or share == 1:
+        raise InputError(f"{called}: split val {shown(share)}: expected a share from 0 to below 1")
+    return {"folds": folds, "fold": fold, "val": float(share), "seed": _seed(split, called)}
+
+
+def _is_whole(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
 
 
 def _column_split(split: Mapping[str, Any], called: str) -> dict[str, Any]:
