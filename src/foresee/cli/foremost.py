@@ -21,23 +21,32 @@ def recipe_of(pairs: list[str]) -> tuple[dict[str, Any], list[str]]:
     return parse_settings(own).get("recipe", {}), [pair for pair in pairs if pair not in own]
 
 
-def checked(count: int, recipe: str, changes: Mapping[str, Any]) -> Any:
-    """The recipe, before anything is searched."""
+def checked(count: int, recipe: str | None, changes: Mapping[str, Any]) -> tuple[str | None, Mapping[str, Any]]:
+    """The recipe and what is changed in it, before anything is searched."""
     from foresee.checks import whole
     from foresee.training.recipe import recipe as get_recipe
 
     whole("--train-best", count)
-    return get_recipe(recipe, **changes)
+    get_recipe(recipe or "fast", **changes)  # which one it will be is known when there are data; names are those of any
+    return recipe, changes
 
 
-def train_foremost(run: Any, count: int, recipe: Any, report: Callable[[], object], *, quiet: bool) -> Any:
+def train_foremost(
+    run: Any,
+    count: int,
+    how: tuple[str | None, Mapping[str, Any]],
+    report: Callable[[], object],
+    *,
+    quiet: bool,
+) -> Any:
     """The foremost, trained; a training that is stopped goes on with the same command and --resume."""
     from foresee.searchers.foremost import train_best
 
+    recipe, changes = how
     watch = Epochs("training", show=not quiet)
     try:
         with watch:
-            return replace(run, trained=train_best(run, count, recipe, observers=[watch.observe]))
+            return replace(run, trained=train_best(run, count, recipe, observers=[watch.observe], **changes))
     except KeyboardInterrupt:
         report()
         say_stopped("; the search is done, the same command with --resume goes on training")

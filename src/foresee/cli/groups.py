@@ -23,6 +23,11 @@ from foresee.cli.options import SortedSettings, sort_settings
 from foresee.scoring.settings import ScoringSettings
 from foresee.task import parse_shape
 
+#: what `--schema` takes, wherever a click log can be read
+SchemaOption = Annotated[
+    str | None, typer.Option(help="columns of a click log: criteo, avazu, kdd2012, or a TOML file")
+]
+
 
 class Group:
     """Base of all groups: dataclasses whose annotated fields are options, shown under the heading `panel`.
@@ -44,9 +49,9 @@ class LookOptions(Group):
         "batch_size": "what each proxy needs",
     }
 
-    data: Annotated[str | None, typer.Option(help="digits, synthetic, a .npz file, an image folder, CIFAR files")] = (
-        None
-    )
+    data: Annotated[
+        str | None, typer.Option(help="digits, synthetic, a .npz file, an image folder, CIFAR files, a click log")
+    ] = None
     batch_size: Annotated[int | None, typer.Option(help="samples per batch (a paper's table: at most)")] = None
     repeats: Annotated[
         int | None, typer.Option(help="looks to average over: draws of a search, initialisations of a bench")
@@ -76,6 +81,7 @@ class ScoringOptions(LookOptions):
         "input_": "the data's own",
         "outputs": "the data's classes",
         "tokens": "numbers",
+        "schema": "guessed",
         "warmup": "nothing is trained",
         "warmup_by": "supernet where the space has one",
         "warmup_recipe": "one pass of the recipe warmup",
@@ -91,6 +97,7 @@ class ScoringOptions(LookOptions):
         int | None,
         typer.Option(help="inputs are token ids below this: --input 128 --tokens 30522 --data synthetic"),
     ] = None
+    schema: SchemaOption = None
     warmup: Annotated[
         str | None, typer.Option(help="train a little before looking: a share of the training samples, such as 10%")
     ] = None
@@ -103,7 +110,7 @@ class ScoringOptions(LookOptions):
         """What was said, by the names of the settings."""
         inputs = list(parse_shape(self.input_)) if self.input_ else None
         plain: dict[str, Any] = {"proxies": self.proxy, "inputs": inputs}
-        plain |= {"outputs": self.outputs, "tokens": self.tokens}
+        plain |= {"outputs": self.outputs, "tokens": self.tokens, "schema": self.schema}
         plain |= {"warmup": self.warmup, "warmup_by": self.warmup_by, "warmup_recipe": self.warmup_recipe}
         return {**super().said(), **{key: value for key, value in plain.items() if value is not None}}
 

@@ -13,6 +13,8 @@ from foresee.supernets.words import in_words
 
 #: sides of a limit; above and below leave the bound itself out
 SIGNS = {"min": "≥", "above": ">", "max": "≤", "below": "<"}
+#: whole numbers of a list, above which they are told by how many there are and their sum
+MANY = 12
 
 
 def read_limits(settings: Mapping[str, Any]) -> dict[str, dict[str, float]]:
@@ -67,9 +69,34 @@ def flatten(plain: Mapping[str, Any], prefix: str = "") -> tuple[tuple[str, str]
         if isinstance(value, Mapping):
             pairs += flatten(value, f"{prefix}{key}.")
         else:
-            text = value if isinstance(value, str) else json.dumps(value, default=str, ensure_ascii=False)
+            text = value if isinstance(value, str) else _summed(value)
             pairs.append((f"{prefix}{key}", text))
     return tuple(pairs)
+
+
+def _summed(value: Any) -> str:
+    """A value in text; of many numbers, how many, which and their sum.
+
+    >>> _summed([2, 3]), _summed([100] * 26)
+    ('[2, 3]', '26 numbers, 100 to 100, in all 2,600')
+    """
+    if isinstance(value, list) and len(value) > MANY and all(isinstance(one, int) for one in value):
+        return f"{len(value)} numbers, {min(value):,} to {max(value):,}, in all {sum(value):,}"
+    return json.dumps(value, default=str, ensure_ascii=False)
+
+
+def task_text(record: Record) -> str:
+    """What goes in and out, for people: `3 × 32 × 32 → 10 outputs`, `13 numbers and 26 categories (900 values) → 1 output`.
+
+    A click log's record without its vocabularies tells the numbers alone.
+    """
+    inputs, outputs = read_task(record)
+    task = record.environment.get("task")
+    values = task.get("vocabularies") if isinstance(task, Mapping) else None
+    after = f"{outputs or '?'} output{'' if outputs == 1 and values else 's'}"
+    if inputs and isinstance(values, list) and all(isinstance(one, int) for one in values):
+        return f"{inputs[0]} numbers and {len(values)} categories ({sum(values):,} values) → {after}"
+    return f"{' × '.join(map(str, inputs))} → {after}" if inputs else ""
 
 
 def read_task(record: Record) -> tuple[tuple[int, ...], int | None]:
@@ -83,7 +110,6 @@ def read_task(record: Record) -> tuple[tuple[int, ...], int | None]:
 def asked(record: Record, limits: Mapping[str, Mapping[str, float]]) -> tuple[tuple[str, str], ...]:
     """The question of the run in a few lines; what the record does not say is left out."""
     settings = record.settings
-    inputs, outputs = read_task(record)
     lines = {
         "Space": _text(settings.get("space")),
         "Searcher": _text(settings.get("searcher")),
@@ -93,11 +119,17 @@ def asked(record: Record, limits: Mapping[str, Mapping[str, float]]) -> tuple[tu
         "Evaluations": _text(settings.get("evaluations")) + _begun_with(record),
         "Finalists": _finalists(settings),
         "Seed": _text(settings.get("seed")),
-        "Data": _text(settings.get("data")),
+        "Data": _text(settings.get("data")) + _described(settings),
         "Warm-up": _warm(record),
-        "Task": f"{' × '.join(map(str, inputs))} → {outputs or '?'} outputs" if inputs else "",
+        "Task": task_text(record),
     }
     return tuple((label, text) for label, text in lines.items() if text)
+
+
+def _described(settings: Mapping[str, Any]) -> str:
+    """By which schema a click log was read."""
+    schema = _text(settings.get("schema"))
+    return f", by the schema {schema}" if schema else ""
 
 
 def _begun_with(record: Record) -> str:

@@ -15,7 +15,7 @@ from foresee.spaces.find import is_code
 
 #: settings that `foresee search` has an option for, with the value that needs no mention
 _OPTIONS = {
-    **{"seed": None, "tokens": None, "batch_size": None, "repeats": 1, "threads": 1, "device": "cpu"},
+    **{"seed": None, "schema": None, "tokens": None, "batch_size": None, "repeats": 1, "threads": 1, "device": "cpu"},
     **{"warmup": None, "warmup_by": None, "warmup_recipe": None},
 }
 #: settings that change nothing in the command when they have this value, and cannot be given by an option otherwise

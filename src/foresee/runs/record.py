@@ -15,6 +15,8 @@ from foresee.statistics import filled, front, knee
 
 #: the event of a searcher that names its best candidate itself
 CHOSEN = "chosen"
+#: in its details, whom the searcher would train, best first
+FOREMOST = "foremost"
 
 
 @dataclass(frozen=True)
@@ -140,6 +142,12 @@ class Record:
         last = next((event for event in reversed(self.events) if event.kind in (CHOSEN, "resumed")), None)
         there = {c.id for c in self.candidates if c.merit is not None}
         return last.candidate if last is not None and last.kind == CHOSEN and last.candidate in there else None
+
+    @property
+    def foremost(self) -> tuple[int, ...]:
+        """The candidates that the searcher itself would train, best first, where it says so."""
+        last = next((event for event in reversed(self.events) if event.kind in (CHOSEN, "resumed")), None)
+        return tuple(map(int, last.details.get(FOREMOST, ()))) if last is not None and last.kind == CHOSEN else ()
 
     @cached_property
     def finals(self) -> Finals | None:

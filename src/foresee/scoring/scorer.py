@@ -127,7 +127,8 @@ class Scorer:
             return self._data
         if self.settings.tokens is not None:
             return data_room.load(self.settings.data, task=self.settings.fitted(Task()))
-        return data_room.load(self.settings.data, inputs=self.settings.inputs, outputs=self.settings.outputs)
+        schema: dict[str, Any] = {} if self.settings.schema is None else {"schema": self.settings.schema}
+        return data_room.load(self.settings.data, inputs=self.settings.inputs, outputs=self.settings.outputs, **schema)
 
     @cached_property
     def task(self) -> Task:

@@ -31,6 +31,7 @@ class ScoringSettings(Settings):
         proxies: names (with variants) of the proxies; the first one steers a search.
         proxy_settings: per proxy, settings that differ from the defaults.
         data: what the proxies look at: `digits`, `synthetic`, or a path.
+        schema: what the columns of a click log are: criteo, avazu, kdd2012, or a TOML file; by default it is guessed.
         inputs: shape of one sample; by default the data's own.
         outputs: outputs of the networks; by default the data's classes.
         tokens: inputs are token ids, whole numbers below this; by default numbers.
@@ -51,6 +52,7 @@ class ScoringSettings(Settings):
     proxies: tuple[str, ...] = setting(("foresee",), names())
     proxy_settings: Mapping[str, Mapping[str, Any]] = setting({}, table())
     data: str = setting("digits", name("a name or path"))
+    schema: str | None = setting(None, name("a schema's name or file"))
     inputs: tuple[int, ...] | None = setting(None, sizes())
     outputs: int | None = setting(None, whole(1, MOST))
     tokens: int | None = setting(None, whole(1, MOST))

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import random
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
@@ -113,6 +113,10 @@ class Searcher(ABC):
     def chosen(self) -> int | None:
         """The candidate that the algorithm itself would name the best, where that is not the one of the greatest merit."""
         return None
+
+    def foremost(self) -> Sequence[int]:
+        """Whom the algorithm itself would train, best first, where these are not those of the greatest merit."""
+        return ()
 
     # -- steps --------------------------------------------------------------------------------------------------------
     def steps_before(self, candidate: int) -> int:

@@ -15,10 +15,12 @@ from foresee.runs.folder import write_whole
 from foresee.runs.record import CandidateRow, Record
 from foresee.searchers.run import Run
 from foresee.spaces.candidate import Candidate
+from foresee.training.encoding import beside
 from foresee.training.loop import train
 from foresee.training.recipe import Recipe
 from foresee.training.recipe import recipe as get_recipe
 from foresee.training.trained import Trained
+from foresee.training.usual import usual_recipe
 
 #: where the trainings of a run are, and what tells of them
 FOLDER, SUMMARY = "trained", "trained.json"
@@ -83,13 +85,15 @@ class TrainedBest:
 
 
 def foremost(record: Record, count: int) -> list[CandidateRow]:
-    """The first `count` of a run that compute different functions: as the finals ranked them, then by merit."""
+    """The first `count` of a run that compute different functions: as the finals ranked them, then those that the searcher
+    itself names (the history of `batch_evolution`), then by merit.
+    """
     whole("train_best", count)
     rows = {row.id: row for row in record.scored}
     ranked = [one.candidate for one in record.finals.ranked] if record.finals else []
     first = [] if record.best is None else [record.best.id]
     found: dict[str, CandidateRow] = {}
-    for one in [*first, *ranked, *rows]:
+    for one in [*first, *ranked, *(one for one in record.foremost if one in rows), *rows]:
         found.setdefault(rows[one].identity, rows[one])
     return list(found.values())[:count]
 
@@ -97,7 +101,7 @@ def foremost(record: Record, count: int) -> list[CandidateRow]:
 def train_best(
     run: Run,
     count: int = 3,
-    recipe: str | Path | Recipe = "fast",
+    recipe: str | Path | Recipe | None = None,
     *,
     data: Any = None,
     device: str | None = None,
@@ -111,22 +115,24 @@ def train_best(
     Args:
         run: a search.
         count: how many of the foremost.
-        recipe: how they are trained.
+        recipe: how they are trained; None: `fast`, or for click logs `ctr`, of few rows `ctr_small`.
         data: what they learn from; None: what the search looked at.
         device: where; None: where the search scored.
         observers: are told what happens.
         changes: values of the recipe.
     """
-    chosen = get_recipe(recipe, **changes)
     settings = run.record.settings
     given = settings.get("data", "digits") if data is None else data
     if isinstance(given, str) and (given.startswith("given:") or given == "synthetic"):
         raise InputError(
             f"train_best: {given.partition(':')[0]} data cannot be learnt from; say what to learn from with data"
         )
+    # What the search saw is what is trained on, encoded alike.
+    encoded = {"schema": settings.get("schema"), "preprocessing": beside(run.folder)} if isinstance(given, str) else {}
     rows = foremost(run.record, count)
     if not rows:
         raise RunError("train_best: no candidate of this run has a score")
+    chosen = get_recipe(usual_recipe(run.candidate(rows[0]), given, **encoded) if recipe is None else recipe, **changes)
     made = []
     for place, row in enumerate(rows, 1):
         candidate = run.candidate(row)
@@ -141,6 +147,7 @@ def train_best(
                 seed=int(settings.get("seed", 0)),
                 device=device or str(settings.get("device", "cpu")),
                 observers=observers,
+                **encoded,
             )
         except TrainingError as error:
             made.append(Foremost(place, candidate, None, str(error)))

@@ -18,7 +18,7 @@ from foresee.runs.environment import environment
 from foresee.runs.events import Announcer, Observer
 from foresee.runs.folder import RunFolder, write_whole
 from foresee.runs.progress import watched
-from foresee.runs.record import CHOSEN
+from foresee.runs.record import CHOSEN, FOREMOST
 from foresee.runs.store import Store
 from foresee.scoring.cache import Cache
 from foresee.scoring.scorer import Scorer, scorer_of
@@ -32,6 +32,7 @@ from foresee.searchers.winner import keep_drawings, look_at_winner
 from foresee.spaces.base import Space
 from foresee.spaces.find import Said, get
 from foresee.spaces.own.source import digest
+from foresee.training import encoding
 from foresee.training.recipe import Recipe
 from foresee.training.recipe import recipe as get_recipe
 
@@ -60,7 +61,7 @@ def search(
     cache: str | Path | None = None,
     progress: bool = False,
     train_best: int = 0,
-    recipe: str | Path | Recipe = "fast",
+    recipe: str | Path | Recipe | None = None,
     **settings: Any,
 ) -> Run:
     """Search a space for the architecture that scores best within the budgets.
@@ -86,7 +87,7 @@ def search(
         cache: file of scores already computed, where those that a searcher asks for beside its candidates are kept too.
         progress: show how far it is, in one line; also in a notebook.
         train_best: train so many of the foremost on the data, in `trained/` of the folder; `run.trained` names the best.
-        recipe: by which they are trained.
+        recipe: by which they are trained; None: `fast`, or for click logs `ctr`, of few rows `ctr_small`.
         **settings: any other field of `SearchSettings` or `ScoringSettings`.
 
     Returns:
@@ -121,7 +122,7 @@ def search(
         **settings,
     )
     watching = watched(observers, progress)
-    if train_best:
+    if train_best and recipe is not None:
         get_recipe(recipe)  # a wrong name is said before the search, not after it
     run = run_search(
         asked,
@@ -181,6 +182,8 @@ def run_search(
         folder = None if out is None else RunFolder(out)
         store = _open_store(folder, settings, searcher, facts, resume, stack, code)
         problem.folder = folder.path if folder else None
+        if folder is not None:
+            encoding.keep(encoding.encoding_of(problem.data), folder.path)
         announce = Announcer(observers)
         # A measured latency cannot be measured again to the last digit: a run keeps what it saw, so that it replays.
         problem.clock.known.update(store.kept("latency"))
@@ -196,7 +199,8 @@ def run_search(
                 cast("Any", problem.measure).prepare(where, resume=resume, observers=[announce])
             session.go()
             if (chosen := searcher.chosen()) is not None:
-                store.log(CHOSEN, chosen)
+                named = list(searcher.foremost())
+                store.log(CHOSEN, chosen, **({FOREMOST: named} if named else {}))
             hold_finals(session, settings)
             look_at_winner(session)
         except BaseException as error:

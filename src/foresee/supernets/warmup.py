@@ -18,7 +18,7 @@ from foresee.quantities import format_share, parse_share
 from foresee.runs.events import Announcer
 from foresee.seeds import derive
 from foresee.supernets.course import Course, follow
-from foresee.supernets.level import steps_of
+from foresee.supernets.level import stated_steps, steps_of
 from foresee.supernets.recipes import WARMUP
 from foresee.supernets.words import in_words
 from foresee.task import Task
@@ -51,10 +51,12 @@ class Warmup:
     def facts(self) -> dict[str, Any]:
         """What is recorded with a run."""
         size = min(self.recipe.batch, self.data.epoch_samples)
+        stated = stated_steps(self.share, self.data, self.recipe)
         return {
             "level": format_share(self.share),
             "by": self.by,
             "steps": self.steps,
+            **({"stated_steps": stated} if stated != self.steps else {}),
             "samples": self.steps * size,
             "of": self.data.epoch_samples,
             "recipe": self.recipe.to_json(),

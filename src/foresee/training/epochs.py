@@ -98,6 +98,7 @@ class Epochs:
         if stored is not None:
             self._take_up(*stored)
         self._noted(asked, "running")
+        self.kept.keep(self.data.train.preprocessing)
         if architecture is not None:
             self.kept.write(ARCHITECTURE, architecture)
         self._event("started" if stored is None else "resumed")

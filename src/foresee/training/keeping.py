@@ -1,7 +1,8 @@
 """Where a training is kept: in a folder that survives anything, or in memory only.
 
 `training.json` (settings, data, history), `last.*` (all that is needed to go on), `best.*` (the weights of the best epoch, by
-their names in the network), `architecture.json` where the network came from a space, `report.html`.
+their names in the network), `architecture.json` where the network came from a space, `preprocessing` where it learnt from a
+click log, `report.html`.
 """
 
 from __future__ import annotations
@@ -9,14 +10,17 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from torch import Tensor
 
 from foresee.errors import RunError, SettingsMismatchError
 from foresee.runs.folder import RunFolder, is_there, write_whole
-from foresee.training import checkpoints
+from foresee.training import checkpoints, encoding
 from foresee.training.recipe import Recipe
+
+if TYPE_CHECKING:
+    from foresee.data.clicks.preprocessing import Preprocessing
 
 TRAINING, ARCHITECTURE, REPORT = "training.json", "architecture.json", "report.html"
 #: stored settings that may differ when a training goes on: they change where it runs, not what becomes of it
@@ -48,6 +52,9 @@ class Memory:
         return self._best
 
     def write(self, name: str, plain: Mapping[str, Any]) -> None:
+        """Nothing to do."""
+
+    def keep(self, preprocessing: Preprocessing | None) -> None:
         """Nothing to do."""
 
     def close(self) -> None:
@@ -109,6 +116,10 @@ class Folder(Memory):
     def write(self, name: str, plain: Mapping[str, Any]) -> None:
         """A JSON file, whole."""
         write_whole(self._path / name, json.dumps(plain, indent=1, allow_nan=False) + "\n")
+
+    def keep(self, preprocessing: Preprocessing | None) -> None:
+        """What encoded the rows of a click log, where there is such a thing."""
+        encoding.keep(preprocessing, self._path)
 
     def close(self) -> None:
         """Let others write."""

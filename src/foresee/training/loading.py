@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from torch import nn
@@ -13,6 +14,7 @@ from foresee.spaces.candidate import Candidate
 from foresee.spaces.find import Said
 from foresee.task import Task
 from foresee.training import checkpoints
+from foresee.training.encoding import beside
 from foresee.training.keeping import ARCHITECTURE, TRAINING, read_plain
 from foresee.training.steps import load_weights
 from foresee.training.trained import Trained
@@ -43,6 +45,6 @@ def load(folder: str | Path, network: nn.Module | None = None, *, space: Said | 
             network = Candidate.load(folder / ARCHITECTURE, space=space).build()
     load_weights(network, checkpoints.read(folder, "best")[0])
     try:
-        return Trained.from_json(plain, network.eval(), folder)
+        return replace(Trained.from_json(plain, network.eval(), folder), preprocessing=beside(folder))
     except (KeyError, TypeError) as error:
         raise RunError(f"{folder / TRAINING}: not as a training leaves it ({error} is wrong or missing)") from error

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from torch import nn
 
@@ -17,23 +17,30 @@ from foresee.seeds import derive
 from foresee.spaces.candidate import Candidate
 from foresee.task import Task
 from foresee.training.building import Trainable, built, by_hand, candidate_of, for_recipe, spread_embeddings
+from foresee.training.encoding import beside
 from foresee.training.epochs import SAVED, Epochs
 from foresee.training.keeping import Folder, Memory
 from foresee.training.recipe import Recipe
 from foresee.training.recipe import recipe as get_recipe
 from foresee.training.sources import sources
 from foresee.training.trained import Trained
+from foresee.training.usual import usual_recipe
+
+if TYPE_CHECKING:
+    from foresee.data.clicks.preprocessing import Preprocessing
 
 
 def train(
     network: Trainable,
     data: Any,
-    recipe: str | Path | Recipe = "fast",
+    recipe: str | Path | Recipe | None = None,
     *,
     out: str | Path | None = None,
     resume: bool = False,
     validation: Any = None,
     test: Any = None,
+    schema: Any = None,
+    preprocessing: Preprocessing | None = None,
     seed: int = 0,
     device: str = "cpu",
     observers: Iterable[Observer] = (),
@@ -49,11 +56,14 @@ def train(
         network: any module, trained itself; an architecture (`run.best`, a `best.json`, a run's folder), which is built
             with the recipe's width, depth and auxiliary head for the data's task; or a recommender by its name.
         data: a name or path (`data.load`), a `Data`, `(inputs, labels)`, a `DataLoader`; see `sources`.
-        recipe: a name (`foresee recipes`), a TOML file or a `Recipe`.
+        recipe: a name (`foresee recipes`), a TOML file or a `Recipe`; None: `fast`, or for click logs `ctr`, of few rows
+            `ctr_small`.
         out: the folder to keep it in; None keeps nothing.
         resume: go on with what is in `out`, or begin.
         validation: what epochs are judged by; None: the data's own split, or the recipe's share of the training data.
         test: what the best is judged by; None: the data's own split.
+        schema: what the columns of a click log are (`criteo`, a TOML file, a `Schema`); None: guessed, or as it was found.
+        preprocessing: what encodes the rows of a click log; None: what lies beside the `best.json`, or a fresh one.
         seed: decides everything that is random: weights of an architecture, order, augmentation, dropout.
         device: where.
         observers: are told what happens.
@@ -69,13 +79,15 @@ def train(
     >>> len(found.history), found.validation.samples
     (3, 6)
     """
-    chosen = get_recipe(recipe, **changes)
+    encoded: dict[str, Any] = {"schema": schema, "preprocessing": preprocessing or beside(network)}
+    chosen = get_recipe(usual_recipe(network, data, **encoded) if recipe is None else recipe, **changes)
     if chosen.distil and teacher is None:
         raise InputError(f"recipe: distil = {chosen.distil:g} needs a teacher; hand one over, or say distil = 0")
     handmade = by_hand(network)
     candidate = None if handmade is not None else candidate_of(network)
-    shape = None if candidate is None else candidate.task.inputs
-    found = sources(data, validation=validation, test=test, share=chosen.validation, seed=seed, inputs=shape)
+    shape = None if candidate is None or candidate.task.vocabularies else candidate.task.inputs
+    given: dict[str, Any] = {"validation": validation, "test": test, "share": chosen.validation, "seed": seed}
+    found = sources(data, **given, inputs=shape, **encoded)
     if candidate is not None:
         candidate = for_recipe(candidate, chosen, found.train.task or candidate.task)
         network = built(candidate, seed)
@@ -89,7 +101,7 @@ def train(
     loop = Epochs(network, found, chosen, kept, seed, device, teacher, watching, save_seconds, save_steps)
     try:
         trained = loop.run(_written(candidate, handmade, found.train.task))
-        return replace(trained, candidate=candidate, task=found.train.task)
+        return replace(trained, candidate=candidate, task=found.train.task, preprocessing=found.train.preprocessing)
     finally:
         kept.close()
 

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
 from itertools import islice
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
@@ -27,6 +27,10 @@ from foresee.handed import as_batches, is_data_set
 from foresee.seeds import derive, random_states_kept
 from foresee.task import Task
 from foresee.training import losses
+from foresee.training.encoding import encoding_of, how_to_read
+
+if TYPE_CHECKING:
+    from foresee.data.clicks.preprocessing import Preprocessing
 
 #: labels that are looked at to tell a regression from yes or no
 LOOKED_AT = 10_000
@@ -41,6 +45,8 @@ class Source(ABC):
     statistics: Statistics | None = None
     #: the names of the classes, where they have some
     classes: tuple[str, ...] = ()
+    #: what encoded the rows of a click log, where it was one
+    preprocessing: Preprocessing | None = None
 
     @property
     @abstractmethod
@@ -69,7 +75,9 @@ class OfData(Source):
 
     def __init__(self, data: Data) -> None:
         self.data, self.task = data, data.task
-        self.statistics = data.statistics if data.normalise is not False and len(data.task.inputs) == 3 else None
+        normal = len(data.task.inputs) == 3 or (bool(data.task.vocabularies) and data.normalised_part == 0)
+        self.statistics = data.statistics if data.normalise is not False and normal else None
+        self.preprocessing = encoding_of(data)
         self.classes = tuple(map(str, getattr(_origin(data), "classes", None) or ()))
 
     @property
@@ -183,6 +191,8 @@ def sources(
     share: float = 0.0,
     seed: int = 0,
     inputs: tuple[int, ...] | None = None,
+    schema: Any = None,
+    preprocessing: Preprocessing | None = None,
 ) -> Sources:
     """What was handed over, as sources.
 
@@ -196,26 +206,30 @@ def sources(
         share: kept for validation where there is none.
         seed: draws that share.
         inputs: the shape that images are fitted to, of data that is loaded.
+        schema: what the columns of a click log are.
+        preprocessing: what encodes its rows; by default one that is fitted to the rows that are learnt from. Rows for
+            validation and test are encoded by the same.
 
     >>> made = sources((torch.randn(20, 4), torch.arange(20) % 2), share=0.25)
     >>> made.words["train"]["samples"], made.words["validation"]["samples"], made.test
     (15, 5, None)
     """
-    first = _loaded(data, inputs)
+    first = _loaded(data, inputs, how_to_read(schema, preprocessing))
+    encoded = how_to_read(schema, encoding_of(first))
     if isinstance(first, Data) and isinstance(data, str | os.PathLike):
-        validation = _split(data, first, "val") if validation is None else validation
-        test = _split(data, first, "test") if test is None else test
+        validation = _split(data, first, "val", encoded) if validation is None else validation
+        test = _split(data, first, "test", encoded) if test is None else test
     if validation is None and share > 0 and isinstance(first, Data) and first.numbered and not first.endless:
         kept = round(len(first) * share)
         if 0 < kept < len(first):
             parts = first.split({"train": 1 - share, "val": share}, seed=derive(seed, "validation"))
             first, validation = parts["train"], parts["val"]
     shape = first.task.inputs if isinstance(first, Data) else inputs
-    rest = [None if one is None else _source(_loaded(one, shape)) for one in (validation, test)]
+    rest = [None if one is None else _source(_loaded(one, shape, encoded)) for one in (validation, test)]
     return Sources(_source(first), *rest)
 
 
-def _loaded(given: Any, inputs: tuple[int, ...] | None) -> Data | DataLoader[Any]:
+def _loaded(given: Any, inputs: tuple[int, ...] | None, how: Mapping[str, Any]) -> Data | DataLoader[Any]:
     if isinstance(given, Data):
         return given
     if isinstance(given, DataLoader):  # one whose samples have no numbers stays what it is, if it knows its length
@@ -223,8 +237,8 @@ def _loaded(given: Any, inputs: tuple[int, ...] | None) -> Data | DataLoader[Any
     if is_data_set(given):
         return as_data(given)
     if isinstance(given, str | os.PathLike):
-        found = load(given, inputs=inputs)
-        return load(given, inputs=inputs, split="train") if "train" in found.splits else found
+        found = load(given, inputs=inputs, **how)
+        return load(given, inputs=inputs, split="train", **how) if "train" in found.splits else found
     if (
         isinstance(given, tuple)
         and len(given) == 2
@@ -246,11 +260,11 @@ def _has_length(loader: DataLoader[Any]) -> bool:
         return False
 
 
-def _split(reference: str | os.PathLike[str], first: Data, split: str) -> Data | None:
+def _split(reference: str | os.PathLike[str], first: Data, split: str, how: Mapping[str, Any]) -> Data | None:
     """Another split of data that comes in several."""
     if split not in first.splits:
         return None
-    return load(reference, task=first.task, split=split)
+    return load(reference, task=first.task, split=split, **how)
 
 
 def _source(data: Data | DataLoader[Any]) -> Source:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from torch import nn
 
@@ -15,6 +15,9 @@ from foresee.spaces.candidate import Candidate
 from foresee.task import Task
 from foresee.training.evaluations import Evaluation
 from foresee.training.recipe import Recipe
+
+if TYPE_CHECKING:
+    from foresee.data.clicks.preprocessing import Preprocessing
 
 
 @dataclass(frozen=True)
@@ -58,6 +61,7 @@ class Trained:
         folder: where it is kept, or None.
         candidate: the architecture as it was built, where the network came from one.
         task: what goes in and out, where that is known.
+        preprocessing: what encoded the rows of a click log, and encodes others alike; None where it was none.
     """
 
     network: nn.Module = field(repr=False)
@@ -73,6 +77,7 @@ class Trained:
     folder: Path | None = None
     candidate: Candidate | None = None
     task: Task | None = None
+    preprocessing: Preprocessing | None = field(default=None, repr=False)
 
     @property
     def seconds(self) -> float:

@@ -130,8 +130,12 @@ def search(
         ),
     ] = None,
     recipe: Annotated[
-        str, typer.Option(help="how they are trained (`foresee recipes`); --set recipe.epochs=50 changes a value")
-    ] = "fast",
+        str | None,
+        typer.Option(
+            help="how they are trained (`foresee recipes`); --set recipe.epochs=50 changes a value",
+            show_default="fast; ctr for click logs, ctr_small for small ones",
+        ),
+    ] = None,
     full: Annotated[bool, typer.Option("--full", help="the preset at the count that was published")] = False,
     out_: Annotated[Path, typer.Option("--out", help="the run's folder")] = Path("runs/search"),
     resume: Annotated[

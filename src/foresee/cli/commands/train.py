@@ -12,7 +12,7 @@ from rich.markup import escape
 
 from foresee.cli.app import app, out
 from foresee.cli.app import stopped as say_stopped
-from foresee.cli.groups import Group, grouped
+from foresee.cli.groups import Group, SchemaOption, grouped
 from foresee.cli.networks import factory_of, make
 from foresee.cli.options import parse_settings
 from foresee.cli.progress import Epochs
@@ -33,9 +33,12 @@ class RecipeOptions(Group):
     """How it is trained: a recipe, and values that are to be others."""
 
     panel = "How it is trained"
-    usual: ClassVar[Mapping[str, str]] = dict.fromkeys(("epochs", "batch", "lr", "precision"), "as the recipe says")
+    usual: ClassVar[Mapping[str, str]] = {
+        **dict.fromkeys(("epochs", "batch", "lr", "precision"), "as the recipe says"),
+        "recipe": "fast; ctr for click logs, ctr_small for small ones",
+    }
 
-    recipe: Annotated[str, typer.Option(help="a recipe (`foresee recipes`), or a TOML file of your own")] = "fast"
+    recipe: Annotated[str | None, typer.Option(help="a recipe (`foresee recipes`), or a TOML file of your own")] = None
     epochs: Annotated[int | None, typer.Option(help="passes over the training data")] = None
     batch: Annotated[int | None, typer.Option(help="samples of a step")] = None
     lr: Annotated[float | None, typer.Option(help="the largest learning rate")] = None
@@ -63,9 +66,11 @@ def train(
     data: Annotated[
         str | None,
         typer.Option(
-            help="what to learn from: an image folder, a .npz file, CIFAR files, digits", show_default="has to be said"
+            help="what to learn from: an image folder, a .npz file, CIFAR files, digits, a click log",
+            show_default="has to be said",
         ),
     ] = None,
+    schema: SchemaOption = None,
     validation: Annotated[
         str | None, typer.Option(help="what epochs are judged by", show_default="the data's own, or a share of it")
     ] = None,
@@ -106,11 +111,17 @@ def train(
         raise InputError("say what to learn from with --data: an image folder, a .npz file, CIFAR files, or digits")
     said = _sorted(set_ or [])
     from foresee.report.training import train as run
+    from foresee.training.encoding import beside
     from foresee.training.loading import load
     from foresee.training.recipe import recipe as get_recipe
+    from foresee.training.usual import usual_recipe
 
-    chosen = get_recipe(how.recipe, **how.changes(said["recipe"]))
+    named, changes = how.recipe, how.changes(said["recipe"])
+    if named is not None:
+        get_recipe(named, **changes)  # a wrong name is said first
     network = _named(what, architecture, space, said["space"], input_, seed)
+    encoded: dict[str, Any] = {"schema": schema, "preprocessing": beside(what)}
+    chosen = get_recipe(usual_recipe(network, data, **encoded) if named is None else named, **changes)
     watch = Epochs("training", show=not quiet)
     try:
         with watch:
@@ -122,6 +133,7 @@ def train(
                 resume=resume,
                 validation=validation,
                 test=test,
+                **encoded,
                 seed=seed,
                 device=device,
                 observers=[watch.observe],

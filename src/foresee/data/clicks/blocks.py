@@ -119,11 +119,11 @@ def well_placed(content: NDArray[np.uint8], quotes: NDArray[Any], mark: bytes) -
 
 
 def scan(content: bytes, line: int, delimiter: str, *, final: bool) -> tuple[list[Record], int]:
-    """Records line by line, and the bytes they took: all that are whole, and of the last block the rest too.
+    r"""Records line by line, and the bytes they took: all that are whole, and of the last block the rest too.
 
-    >>> records, used = scan(b'1,"a\\nb"\\n2,"c\\n3,d\\n', 1, ",", final=True)
+    >>> records, used = scan(b'1,"a\nb"\n2,"c\n3,d\n', 1, ",", final=True)
     >>> [(record.line, record.fields or record.reason) for record in records]
-    [(1, ['1', 'a\\nb']), (3, 'a quote is opened and never closed'), (4, ['3', 'd'])]
+    [(1, ['1', 'a\nb']), (3, 'a quote is opened and never closed'), (4, ['3', 'd'])]
     """
     lines = content.split(b"\n")
     tail = lines.pop()  # what stands after the last newline
@@ -195,9 +195,9 @@ def _pieces(path: Path, size: int) -> Iterator[tuple[bytes, str | None]]:
 
 
 def _plain(file: BinaryIO, size: int) -> Iterator[tuple[bytes, str | None]]:
-    while piece := file.read(size):
+    while len(piece := file.read(size)) == size:
         yield piece, None
-    yield b"", ""
+    yield piece, ""
 
 
 def _unpacked(file: BinaryIO, size: int) -> Iterator[tuple[bytes, str | None]]:

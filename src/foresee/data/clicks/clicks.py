@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import mmap
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -14,13 +15,16 @@ from torch import Tensor
 from foresee.batch import Batch
 from foresee.data.base import SPLITS, Data, digest
 from foresee.data.clicks.blocks import Malformed
+from foresee.data.clicks.guessing import guess
 from foresee.data.clicks.preparing import prepare
 from foresee.data.clicks.preprocessing import Preprocessing, batch_of
 from foresee.data.clicks.schema import Schema
 from foresee.data.clicks.schema import schema as schema_of
 from foresee.data.clicks.splitting import PARTS
-from foresee.data.clicks.storing import check_whole, manifest_of
+from foresee.data.clicks.storing import HEADER, check_whole, manifest_of
+from foresee.data.clicks.windows import Windows
 from foresee.data.loading import Format, Wanted, formats
+from foresee.data.orders import Orders
 from foresee.errors import DataError, InputError, UnknownNameError
 from foresee.task import Task
 
@@ -93,7 +97,19 @@ class Clicks(Data):
         ]
 
     def __getstate__(self) -> dict[str, Any]:
-        return {key: value for key, value in self.__dict__.items() if key != "_arrays"}
+        return {key: value for key, value in self.__dict__.items() if key not in ("_arrays", "_orders")}
+
+    @cached_property
+    def _orders(self) -> Orders:
+        return Windows(self._coming)
+
+    def _coming(self, pieces: list[tuple[int, int]]) -> None:
+        """The system is told what will be read next, so that it reads it in long pieces."""
+        for array in self._arrays[0] if len(self._parts) == 1 else ():
+            mapped, row = getattr(array, "_mmap", None), array.nbytes // max(1, len(array))
+            for first, last in pieces if hasattr(mapped, "madvise") else ():
+                start = (HEADER + first * row) // mmap.PAGESIZE * mmap.PAGESIZE
+                mapped.madvise(mmap.MADV_WILLNEED, start, HEADER + last * row - start)  # type: ignore[union-attr]
 
     def __len__(self) -> int:
         return int(self._ends[-1])
@@ -116,7 +132,7 @@ class Clicks(Data):
     @property
     def rate(self) -> float:
         """The share of rows that mean yes."""
-        return sum(self._manifest["yes"][part] for part in self._parts) / len(self)
+        return float(sum(self._manifest["yes"][part] for part in self._parts) / len(self))
 
     @cached_property
     def fingerprint(self) -> str:
@@ -135,7 +151,8 @@ class Clicks(Data):
         """The rows with these numbers."""
         rows = indices.numpy()
         if len(self._arrays) == 1:
-            return batch_of(*(array[rows] for array in self._arrays[0]))
+            dense, sparse, labels = (np.asarray(array)[rows] for array in self._arrays[0])
+            return batch_of(dense, sparse, labels)
         if len(rows) and (rows.min() < -len(self) or rows.max() >= len(self)):
             raise IndexError(f"{self.name}: a row beyond {len(self)}")
         rows = np.where(rows < 0, rows + len(self), rows)
@@ -145,8 +162,9 @@ class Clicks(Data):
             here = np.flatnonzero(where == number)
             start = 0 if number == 0 else int(self._ends[number - 1])
             for into, array in zip(found, arrays, strict=True):
-                into[here] = array[rows[here] - start]
-        return batch_of(*found)
+                into[here] = np.asarray(array)[rows[here] - start]
+        dense, sparse, labels = found
+        return batch_of(dense, sparse, labels)
 
 
 def read_log(path: Path, wanted: Wanted) -> Data:
@@ -166,10 +184,6 @@ def read_log(path: Path, wanted: Wanted) -> Data:
 
 def guessed(path: Path) -> tuple[Schema, str]:
     """The schema that a log seems to have, and in words why."""
-    try:
-        from foresee.data.clicks.guessing import guess
-    except ImportError as error:
-        raise InputError(f"{path}: a click log needs a schema; say schema=, such as criteo or a .toml file") from error
     found = guess(path)
     return found.schema, str(found)
 

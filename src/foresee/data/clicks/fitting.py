@@ -92,20 +92,21 @@ class Fitting:
     def __init__(self, schema: Schema, bound: int = BOUND) -> None:
         self.schema, self.rows = schema, 0
         self._numbers = {name: Number() for name in schema.numeric}
-        self._counts = {name: Counts(max(bound, 2 * schema.rows)) for name in schema.categories}
+        self._counts = {name: Counts(max(bound, 2 * schema.rows)) for name in self._counted}
+
+    @property
+    def _counted(self) -> tuple[str, ...]:
+        return self.schema.categories if self.schema.buckets is None else ()
 
     def add(self, chunk: Chunk, training: NDArray[np.bool_], pool: ThreadPoolExecutor | None = None) -> None:
         """The training rows of a chunk; columns are worked on side by side where there is a pool."""
         self.rows += int(training.sum())
-        jobs = [(number.add, chunk.numbers[name]) for name, number in self._numbers.items()]
-        if self.schema.buckets is None:
-            jobs += [(counts.add, chunk.keys[name]) for name, counts in self._counts.items()]
-        for _ in (
-            map(lambda job: job[0](job[1][training]), jobs)
-            if pool is None
-            else pool.map(lambda job: job[0](job[1][training]), jobs)
-        ):
-            pass
+        columns: dict[str, Number | Counts] = {**self._numbers, **self._counts}
+
+        def learn(name: str) -> None:
+            columns[name].add(chunk.columns[name][training])
+
+        list(map(learn, columns) if pool is None else pool.map(learn, columns))
 
     def done(self) -> Preprocessing:
         """What was learnt."""
@@ -122,14 +123,15 @@ class Fitting:
             fills.append(fill)
             means.append(_rounded(mean))
             stds.append(_rounded(std))
-        found = [counts.most(self.schema.least, self.schema.rows)[0] for counts in self._counts.values()]
+        none = np.empty(0, np.uint64)
+        most = {name: counts.most(self.schema.least, self.schema.rows)[0] for name, counts in self._counts.items()}
         shortfalls = {name: counts.shortfall for name, counts in self._counts.items() if counts.shortfall}
         return Preprocessing(
             schema=self.schema,
             logged=tuple(chosen),
             fills=tuple(fills),
             statistics=Statistics(tuple(means) or (0.0,), tuple(stds) or (1.0,)),
-            values=tuple(found),
+            values=tuple(most.get(name, none) for name in self.schema.categories),
             facts={"rows": self.rows, "shortfalls": shortfalls},
         )
 

@@ -57,7 +57,8 @@ class Lines:
 
     def of_fields(self, fields: int) -> NDArray[np.int64]:
         """The lines of the records with so many fields."""
-        return self.numbers[self.fields == fields]
+        found: NDArray[np.int64] = self.numbers[self.fields == fields]
+        return found
 
     def not_of_fields(self, fields: int) -> list[tuple[int, int]]:
         """The lines of all others, each with how many fields it has."""

@@ -5,7 +5,7 @@
 
 Two passes: one learns the preprocessing of the training rows, one writes all rows. All is made in a folder beside (`.part`)
 that becomes the one asked for in a single step, so there is a whole one or none. Killed in the second pass, the work goes on
-with what the first has learnt; killed earlier it begins again. A second process that wants the same folder waits for the first.
+with what the first has learnt; killed earlier it begins again. A second process that wants the same folder waits.
 
 A folder holds `manifest.json` (what it was made of, how many rows each part has, what was malformed, the sha256 of every
 file), `preprocessing/`, and for each part `.dense.npy` (float32), `.sparse.npy` (int32), `.labels.npy` (uint8).
@@ -71,8 +71,8 @@ def prepare(
         known = preprocessing.schema.but(split=known.split, time=known.time)
     with reading(path, "a click log"):
         source = source_of(path)
-    asked = {"source": source, "schema": known.to_json()}
-    asked["preprocessing"] = None if preprocessing is None else preprocessing.fingerprint
+    given = None if preprocessing is None else preprocessing.fingerprint
+    asked = {"source": source, "schema": known.to_json(), "preprocessing": given}
     target = Path(folder).expanduser() if folder is not None else _kept(asked)
     work = target.with_name(target.name + ".part")
     while not _is_done(target, asked):
@@ -103,7 +103,7 @@ def _matters(asked: dict[str, Any]) -> dict[str, Any]:
 def _is_done(target: Path, asked: dict[str, Any]) -> bool:
     found = manifest_of(target)
     if found is None:
-        if target.is_dir() and any(target.iterdir()) or (target.exists() and not target.is_dir()):
+        if target.exists() and not (target.is_dir() and not any(target.iterdir())):
             raise DataError(f"{target}: there is something else; name a folder that is empty or not there")
         return False
     if _matters(found["asked"]) != _matters(asked):
@@ -127,6 +127,19 @@ class _Work:
     resume: bool
 
     def do(self) -> None:
+        if not (self.resume and self._is_whole()):
+            self._make()
+        (self.work / "learnt.json").unlink(missing_ok=True)
+
+    def _is_whole(self) -> bool:
+        """Whether it was killed when all was done but the last step."""
+        try:
+            found = manifest_of(self.work)
+            return found is not None and _matters(found["asked"]) == _matters(self.asked)
+        except DataError:
+            return False
+
+    def _make(self) -> None:
         learnt = self._learnt() if self.resume else None
         if learnt is None:
             self._clear()
@@ -138,10 +151,6 @@ class _Work:
         else:
             where, found = learnt
         self._write(found, where)
-        if source_of(self.path) != self.asked["source"]:
-            shutil.rmtree(self.work / "preprocessing", ignore_errors=True)
-            raise DataError(f"{self.path}: was changed while it was read; prepare it again")
-        (self.work / "learnt.json").unlink()
 
     def _learnt(self) -> tuple[Plan, Preprocessing] | None:
         """What a killed preparation of the same has learnt."""
@@ -208,6 +217,9 @@ class _Work:
         }
         if not any(sizes.values()):
             raise DataError(f"{self.path}: there is no row that can be used; {count:,} are malformed")
+        if source_of(self.path) != self.asked["source"]:
+            (self.work / "learnt.json").unlink()
+            raise DataError(f"{self.path}: was changed while it was read; prepare it again")
         write_whole(self.work / MANIFEST, json.dumps(manifest, indent=1) + "\n")
 
     def _encoded(self, found: Preprocessing) -> Iterator[tuple[Chunk, Encoded]]:

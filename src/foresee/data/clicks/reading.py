@@ -15,6 +15,7 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -46,12 +47,11 @@ def chunks(path: str | Path, of: str | Path | Schema, *, block: int = BLOCK, thr
     parse = _parquet(path, known) if is_parquet(path) else _text(path, known, block)
     row, bad, first = 0, 0, ""
     for chunk in _ahead(parse, threads):
-        first = first or (chunk.malformed[0].reason if chunk.malformed else "")
+        if chunk.malformed and not first:
+            first = f"line {chunk.malformed[0].line}: {chunk.malformed[0].reason}"
         bad += chunk.malformed_count
         if row + len(chunk) == 0 and bad >= HOPELESS:
-            raise DataError(
-                f"{path}: none of the first {bad:,} rows fits the schema {known.name}; line {chunk.malformed[0].line}: {first}"
-            )
+            raise DataError(f"{path}: none of the first {bad:,} rows fits the schema {known.name}; {first}")
         yield replace(chunk, first_row=row)
         row += len(chunk)
 
@@ -86,7 +86,7 @@ def _text(path: Path, known: Schema, size: int) -> Iterator[Callable[[], Chunk]]
     for block in blocks(path, found.delimiter, size):
         if found.header and block.line <= found.header:
             block = _without_header(block, found)
-        yield lambda block=block: _parsed(block, found, known)
+        yield partial(_parsed, block, found, known)
 
 
 def _without_header(block: Block, found: Layout) -> Block:
@@ -218,7 +218,7 @@ def _parquet(path: Path, known: Schema) -> Iterator[Callable[[], Chunk]]:
             batch = next(batches, None)
         if batch is None:
             return
-        yield lambda batch=batch, row=row: _from_batch(batch, row, known)
+        yield partial(_from_batch, batch, row, known)
         row += batch.num_rows
 
 

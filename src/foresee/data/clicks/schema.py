@@ -22,8 +22,6 @@ A schema file:
 
 from __future__ import annotations
 
-import math
-import re
 import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
@@ -33,6 +31,7 @@ from pathlib import Path
 from typing import Any
 
 from foresee.data.base import digest
+from foresee.data.clicks.answers import answers
 from foresee.data.clicks.splitting import whole_split
 from foresee.errors import InputError, UnknownNameError, shown
 from foresee.registry import tidy
@@ -142,28 +141,14 @@ class Schema(Settings):
         wanted += [self.split["column"]] if self.split["by"] == "column" else []
         return tuple(dict.fromkeys(wanted))
 
-    @cached_property
+    @property
     def answer(self) -> Callable[[str], bool | None]:
         """From the text of a label to yes, no, or None where it is neither.
 
         >>> [Schema(label="y", numeric=("x",)).answer(text) for text in ("1", "0.0", "2")]
         [True, False, None]
         """
-        if any(re.match(r"[<>]", text) and _as_number(text[1:]) is not None for text in self.positive):
-            if len(self.positive) != 1 or self.negative:
-                raise InputError(f"{self._called}: positive {shown(self.positive)}: a bound such as '>0' stands alone")
-            bound, above = float(self.positive[0][1:]), self.positive[0][0] == ">"
-            return lambda text: None if (x := _as_number(text)) is None else (x > bound if above else x < bound)
-        yes = {_same(text) for text in self.positive}
-        no = {_same(text) for text in self.negative or (("0",) if yes == {1.0} else ())}
-        if yes & no:
-            raise InputError(f"{self._called}: {shown(sorted(map(str, yes & no)))} means yes and no")
-
-        def answer(text: str) -> bool | None:
-            is_yes = _same(text) in yes
-            return is_yes if is_yes or not no or _same(text) in no else None
-
-        return answer
+        return answers(self.positive, self.negative, self._called)
 
     def _check_columns(self) -> None:
         if not self.label:
@@ -280,21 +265,6 @@ def _from_text(text: str, called: str, where: str) -> Schema:
 
 def _is_delimiter(text: str) -> bool:
     return len(text) == 1 and text.isascii() and text not in '"\r\n'
-
-
-def _as_number(text: str) -> float | None:
-    try:
-        number = float(text)
-    except ValueError:
-        return None
-    return number if math.isfinite(number) else None
-
-
-def _same(text: str) -> float | str:
-    """What two texts have in common that mean the same: their number, or themselves."""
-    stripped = text.strip()
-    number = _as_number(stripped)
-    return stripped if number is None else number
 
 
 def _frozen(value: Any) -> Any:

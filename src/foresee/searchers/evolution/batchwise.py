@@ -96,6 +96,10 @@ class BatchEvolution(Breeder):
         """The best of the history; where there is none yet, the best of all."""
         return max(self._history, key=lambda member: member.rank).id if self._history else None
 
+    def foremost(self) -> list[int]:
+        """The history, best first: of it the published search trains the first fifteen."""
+        return [member.id for member in sorted(self._history, key=lambda member: member.rank, reverse=True)]
+
     def state(self) -> dict[str, Any]:
         """As the base, with the members alive and the history."""
         alive = [(member.merit, member.id) for member in self._alive]

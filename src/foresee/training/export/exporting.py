@@ -27,6 +27,7 @@ from foresee.runs.environment import installed
 from foresee.spaces.candidate import Candidate
 from foresee.spaces.find import Said
 from foresee.task import Task
+from foresee.training import encoding
 from foresee.training.export import described, texts
 from foresee.training.export.answering import Answering
 from foresee.training.export.described import Description, Written
@@ -116,6 +117,7 @@ def export(
         statistics=found.statistics,
         pixels=pixels,
         architecture=None if found.candidate is None else _plain(found.candidate),
+        preprocessing=None if found.preprocessing is None else found.preprocessing.fingerprint,
         made_by={key: installed(key) for key in ("foresee", "torch")},
     )
     with _appearing(Path(folder), overwrite) as place:
@@ -124,6 +126,7 @@ def export(
             for name in dict.fromkeys(formats)
         }
         facts = replace(facts, files=files)
+        encoding.keep(found.preprocessing, place)
         _beside(place, facts, program, fresh(task, given, 2, pixels=pixels, seed=seed + 1))
     return Exported(Path(folder), facts)
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import hashlib
 from pathlib import Path
+from typing import Any
 
 from torch import nn
 
 from foresee.errors import InputError, RunError
 from foresee.spaces.candidate import Candidate
 from foresee.spaces.find import Said
+from foresee.training import encoding
 from foresee.training.checkpoints import parsed
 from foresee.training.export import described
 from foresee.training.export.answering import Answering
@@ -23,7 +25,11 @@ def load_exported(folder: str | Path, *, network: nn.Module | None = None, space
     Its weights come from `model.safetensors`, whose digest is checked; nothing is unpickled. The network is built from the
     architecture in `model.json`; code of your own is handed over: `network` (any weights), or `space` for an architecture of
     an own space. An export that takes pixels gives a network that normalises by itself, and is
-    called by position.
+    called by position. One that learnt from a click log has what encodes its rows as `preprocessing`:
+
+        network = fs.load_exported("exported")
+        batch = network.preprocessing.rows([{"I1": 3, "C1": "68fd1e64", ...}])
+        probability = network(*batch.parts).sigmoid()
 
     >>> import tempfile, torch
     >>> from foresee.training.export import export
@@ -49,7 +55,18 @@ def load_exported(folder: str | Path, *, network: nn.Module | None = None, space
     if hashlib.sha256(content).hexdigest() != written.sha256:
         raise RunError(f"{path}: damaged, or of another export (its sha256 is not the one in {described.FILE})")
     load_weights(made, parsed(content, path))
-    return (Answering(made, facts.statistics, facts.names) if facts.pixels else made).eval()
+    answering = (Answering(made, facts.statistics, facts.names) if facts.pixels else made).eval()
+    if facts.preprocessing is not None:
+        encoded: Any = answering
+        encoded.preprocessing = _encoding(folder, facts.preprocessing)
+    return answering
+
+
+def _encoding(folder: Path, fingerprint: str) -> Any:
+    found = encoding.read(folder / encoding.FOLDER)
+    if found.fingerprint != fingerprint:
+        raise RunError(f"{folder / encoding.FOLDER}: is of another export (its fingerprint is not in {described.FILE})")
+    return found
 
 
 def _built(folder: Path, facts: Description, network: nn.Module | None, space: Said | None) -> nn.Module:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from torch import Tensor, nn
 
@@ -16,8 +16,12 @@ from foresee.spaces.candidate import Candidate
 from foresee.spaces.find import Said
 from foresee.task import Task
 from foresee.training import checkpoints
+from foresee.training.encoding import beside
 from foresee.training.keeping import ARCHITECTURE, TRAINING, read_plain
 from foresee.training.steps import load_weights
+
+if TYPE_CHECKING:
+    from foresee.data.clicks.preprocessing import Preprocessing
 
 #: what a search says of the foremost that it trained
 FOREMOST = "trained.json"
@@ -34,6 +38,8 @@ class Source:
     task: Task | None = None
     classes: tuple[str, ...] = ()
     statistics: Statistics | None = None
+    #: what encodes the rows of a click log
+    preprocessing: Preprocessing | None = None
 
 
 def source_of(given: Any, *, network: nn.Module | None = None, space: Said | None = None) -> Source:
@@ -64,7 +70,8 @@ def _of_trained(trained: Any, space: Said | None) -> Source:
     if candidate is None and folder is not None and (Path(folder) / ARCHITECTURE).is_file() and _known(folder, space):
         candidate = Candidate.load(Path(folder) / ARCHITECTURE, space=space)
     task = getattr(trained, "task", None) or (None if candidate is None else candidate.task)
-    return Source(trained.network, candidate, task, tuple(trained.classes), _statistics(trained.facts))
+    encoded = getattr(trained, "preprocessing", None) or (None if folder is None else beside(folder))
+    return Source(trained.network, candidate, task, tuple(trained.classes), _statistics(trained.facts), encoded)
 
 
 def _known(folder: Path, space: Said | None) -> bool:
@@ -95,7 +102,8 @@ def _of_folder(path: Path, network: nn.Module | None, space: Said | None) -> Sou
         )
     load_weights(network, tensors)
     task = None if candidate is None else candidate.task
-    return Source(network, candidate, task, tuple(map(str, said.get("classes") or ())), _statistics(said.get("facts")))
+    classes = tuple(map(str, said.get("classes") or ()))
+    return Source(network, candidate, task, classes, _statistics(said.get("facts")), beside(folder))
 
 
 def _trained_in(folder: Path) -> Path:

@@ -48,6 +48,21 @@ def load():
 ''',
 }
 
+_ROWS = '''
+
+def probabilities(rows):
+    """The probability of yes for each row of a log, a dictionary by column; a column that is not there is missing.
+
+    Needs foresee: `preprocessing` says how columns become numbers.
+    """
+    from foresee.data.clicks.preprocessing import Preprocessing
+
+    batch = Preprocessing.load(HERE / "preprocessing").rows(rows)
+    logits = load()(*(part.numpy() for part in batch.parts))
+    return 1.0 / (1.0 + np.exp(-logits[:, 0].astype(np.float64)))
+
+'''
+
 _USE = '''"""Runs the exported model; {needs}.
 
     from use import load
@@ -94,7 +109,8 @@ _NEEDS = {
 def use(said: Description) -> str:
     """The program `use.py`: by the form that needs least."""
     name = next(name for name in ("torch_export", "onnx", "safetensors") if name in said.files)
-    return _USE.format(needs=_NEEDS[name], takes=takes(said), load=_RUN[name].strip("\n") + "\n")
+    load = _RUN[name].strip("\n") + "\n" + (_ROWS if said.preprocessing is not None else "")
+    return _USE.format(needs=_NEEDS[name], takes=takes(said), load=load)
 
 
 def takes(said: Description) -> str:
@@ -126,5 +142,8 @@ def readme(said: Description) -> str:
         for name, one in said.files.items()
     ]
     lines += ["| `model.json` | all of this for programs | | |", "| `use.py` | runs it: `python use.py` | | |"]
-    lines += ["| `example.npz` | two samples and their logits | | |", ""]
+    lines += ["| `example.npz` | two samples and their logits | | |"]
+    if said.preprocessing is not None:
+        lines += ["| `preprocessing` | how the columns of a log become numbers: `probabilities` in `use.py` | | |"]
+    lines += [""]
     return "\n".join(lines)

@@ -1,0 +1,32 @@
+"""Which recipe a training follows where nobody says otherwise."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from foresee.training.building import Trainable, by_hand, candidate_of
+from foresee.training.sources import sources
+
+#: of images and all else; of click logs; and of click logs with fewer rows than these to learn from
+FAST, LARGE, SMALL, FEW = "fast", "ctr", "ctr_small", 200_000
+
+
+def usual_recipe(network: Trainable, data: Any, **how: Any) -> str:
+    """`ctr` for networks that take click logs, and `ctr_small` where there are fewer than 200,000 rows to learn from: one
+    epoch of few rows teaches little. `fast` for all others.
+
+    Args:
+        network: as `train` takes it.
+        data: what it will learn from.
+        how: `schema` and `preprocessing`, as `train` takes them.
+
+    >>> from torch import nn
+    >>> usual_recipe(nn.Linear(4, 2), "digits")
+    'fast'
+    """
+    handmade = by_hand(network)
+    candidate = None if handmade is not None else candidate_of(network)
+    if handmade is None and (candidate is None or not candidate.task.vocabularies):
+        return FAST
+    rows = sources(data, **how).words["train"].get("samples", 0)
+    return SMALL if rows < FEW else LARGE
