@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
 import torch
 from tests.ensembles.attacks.golden.network import trained
 from tests.ensembles.attacks.networks import linear
 from torch import nn
 
+from foresee.ensembles import Ensemble
 from foresee.ensembles.attacks import attacks
-from foresee.ensembles.defence import answered, defend, members_of, probabilities
-from foresee.ensembles.defended import Defence, Spread
+from foresee.ensembles.defence import answered, defend, members_of
 from foresee.errors import InputError, UnknownNameError
 from foresee.seeds import derive
 
@@ -70,15 +68,10 @@ def test_a_single_network_defends_nothing():
     assert "control" not in str(found)
 
 
-def test_it_is_written_and_read_and_shown(digits):
-    members, outsider, images, labels = digits
-    found = defend(members, images[:20], labels[:20], attacks=SOME, outsider=outsider)
-    assert Defence.from_json(json.loads(json.dumps(found.to_json()))) == found
-    assert "control %" in str(found)
-    assert "±" in str(found)
-    assert "<table" in found._repr_html_()
-    with pytest.raises(InputError, match="there are fgsm, pgd"):
-        found["cw"]
+def test_who_knows_the_whole_ensemble_does_more_harm(digits):
+    members, _, images, labels = digits
+    found = defend(members, images, labels, attacks=SOME, whole=True)["pgd"]
+    assert found.whole.attacked == found.whole.defended <= found.defended.mean
 
 
 def test_rounds_that_are_known_are_not_done_again(digits):
@@ -95,13 +88,7 @@ def test_rounds_that_are_known_are_not_done_again(digits):
 
 def test_members_are_found_in_whatever_is_handed_over():
     one, two = linear(seed=0)[0], linear(seed=1)[0]
-
-    class Together(nn.Module):
-        def __init__(self):
-            super().__init__()
-            self.members = nn.ModuleList([one, two])
-
-    assert members_of(Together()) == members_of([one, two]) == members_of((one, two)) == [one, two]
+    assert members_of(Ensemble([one, two])) == members_of([one, two]) == members_of((one, two)) == [one, two]
     assert members_of(one) == [one]  # a network of layers is one network
     for bad in ([], ["a"]):
         with pytest.raises(InputError, match="members"):
@@ -112,7 +99,7 @@ def test_the_mean_of_probabilities_decides_and_not_that_of_outputs():
     class Says(nn.Module):
         def __init__(self, *outputs):
             super().__init__()
-            self.outputs = torch.tensor(outputs)
+            self.register_buffer("outputs", torch.tensor(outputs))
 
         def forward(self, images):
             return self.outputs.expand(len(images), -1)
@@ -120,7 +107,11 @@ def test_the_mean_of_probabilities_decides_and_not_that_of_outputs():
     images = torch.rand(3, 1, 2, 2)
     loud, others = Says(90.0, 0.0), [Says(0.0, 3.0), Says(0.0, 3.0)]
     assert answered([loud, *others], images).tolist() == [1, 1, 1]
-    torch.testing.assert_close(probabilities(loud, images).sum(1), torch.ones(3, dtype=torch.float64))
+    assert answered([loud, *others], images, average="outputs").tolist() == [0, 0, 0]
+    for average, accuracy in (("probabilities", 0.0), ("outputs", 1.0)):
+        together = Ensemble([loud, *others], average)
+        found = defend(together, images, torch.zeros(3, dtype=torch.int64), attacks=["fgsm"], whole=True)
+        assert found.ensemble == found["fgsm"].whole.clean == accuracy
     with pytest.raises(InputError, match="classes"):
         answered([loud, Says(1.0, 2.0, 3.0)], images)
 
@@ -129,8 +120,3 @@ def test_unknown_attacks_are_said_before_anything_is_done():
     network, images, labels = linear()
     with pytest.raises(UnknownNameError, match="pgd"):
         defend(network, images, labels, attacks=["fgsm", "pdg"])
-
-
-def test_spreads():
-    assert str(Spread.of([0.5])) == "50.0"
-    assert Spread.of([0.2, 0.4]).deviation == pytest.approx(0.1414, abs=1e-4)

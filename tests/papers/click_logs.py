@@ -8,8 +8,8 @@ from foresee.papers import Workshop
 
 #: of the tables
 TINY = {
-    "evaluations": 3, "population": 2, "sample": 1, "children": 1, "top": 2, "steps": 2, "drawn": 2, "batch": 8, "recipe": "nasrec_reduced",
-    "spaces": ["small"],
+    "evaluations": 3, "population": 2, "sample": 1, "children": 1, "top": 2, "steps": 2, "drawn": 2, "batch": 8,
+    "recipe": "nasrec_reduced", "spaces": ["small"],
 }  # fmt: skip
 SPACE = {"blocks": 2, "dense_widths": [16], "sparse_widths": [16]}
 

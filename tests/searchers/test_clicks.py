@@ -13,6 +13,7 @@ from tests import clicks
 
 import foresee as fs
 from foresee.data import load
+from foresee.data.clicks.clicks import Clicks
 from foresee.data.clicks.preprocessing import Preprocessing
 from foresee.errors import DataError, InputError, SettingsMismatchError
 from foresee.searchers.foremost import foremost, train_best
@@ -141,7 +142,7 @@ def test_raw_rows_are_served_as_they_were_trained_on(run, place, log):
     network = fs.load_exported(place / "exported")
     raw = clicks.rows(400)
     batch = network.preprocessing.rows(raw)
-    everyone = load(log, preprocessing=beside(place / "served"), split="all")
+    everyone = Clicks(load(log, preprocessing=beside(place / "served")).folder, "all")
     held = {_key(*row): row for row in zip(*(part for one in everyone.epoch(400) for part in one.parts), strict=True)}
     for dense, sparse in zip(*batch.parts, strict=True):
         assert _key(dense, sparse) in held

@@ -10,7 +10,8 @@ from torch import Tensor, nn
 
 from foresee.ensembles.attacks.base import BATCH, Attacked, checked, plain, where
 from foresee.ensembles.attacks.base import attacks as known_attacks
-from foresee.ensembles.defended import OUTSIDER, Defence, Defended, Round
+from foresee.ensembles.defended import OUTSIDER, WHOLE, Defence, Defended, Round
+from foresee.ensembles.ensemble import Ensemble, combine
 from foresee.errors import InputError, shown
 from foresee.probes.state import untouched
 from foresee.registry import tidy
@@ -27,6 +28,7 @@ def defend(
     *,
     attacks: Sequence[str] | Mapping[str, Mapping[str, Any]] = ATTACKS,
     outsider: nn.Module | None = None,
+    whole: bool = False,
     seed: int = 0,
     batch: int = BATCH,
     known: Iterable[Round] = (),
@@ -38,11 +40,12 @@ def defend(
     ensemble of one: it defends nothing.
 
     Args:
-        members: classifiers of pixels from 0 to 1 (each normalises by itself), or a module that holds `members`.
+        members: classifiers of pixels from 0 to 1 (each normalises by itself), or an `Ensemble` of such.
         images: (n, ...), in [0, 1].
         labels: (n,).
         attacks: names, or names with settings; the settings are those of the thesis otherwise.
         outsider: a network that does not belong to the ensemble: what its adversarial images do is the control.
+        whole: whether to attack the ensemble too, as one network: what is left when the attacker knows all of it.
         seed: of random starts; each attack on each member has its own.
         batch: samples at once.
         known: rounds that were done before, with the same arguments: they are not done again.
@@ -54,20 +57,20 @@ def defend(
     >>> [one.member for one in found["fgsm"].rounds], len(found.clean)
     ([0, 1, 2], 3)
     """
-    networks = members_of(members)
+    networks, average = members_of(members), str(getattr(members, "average", "probabilities"))
     wanted = {tidy(name): dict(attacks[name]) if isinstance(attacks, Mapping) else {} for name in attacks}
     for name in wanted:
         known_attacks[name]  # an unknown name is said before anything is done
     clean, truth = checked(images, labels)
     there = {(one.attack, one.member): one for one in known}
-    before = [probabilities(network, clean, batch).argmax(1) == truth for network in networks]
-    together = answered(networks, clean, batch) == truth
+    before = [outputs_of(network, clean, batch).argmax(1) == truth for network in networks]
+    together = answered(networks, clean, batch, average) == truth
 
     def round_of(name: str, place: int, network: nn.Module) -> Round:
         if (name, place) not in there:
             own = derive(seed, name, place)
             found = known_attacks[name](network, clean, truth, seed=own, batch=batch, **wanted[name])
-            after = answered(networks, found.images, batch) == truth
+            after = answered(networks, found.images, batch, average) == truth
             there[name, place] = _judged(found, place, together, after)
             told(there[name, place])
         return there[name, place]
@@ -78,6 +81,7 @@ def defend(
             settings=settings,
             rounds=tuple(round_of(name, place, network) for place, network in enumerate(networks)),
             control=None if outsider is None else round_of(name, OUTSIDER, outsider),
+            whole=round_of(name, WHOLE, Ensemble(networks, average)) if whole else None,
         )
         for name, settings in wanted.items()
     )
@@ -100,21 +104,23 @@ def members_of(networks: nn.Module | Iterable[nn.Module]) -> list[nn.Module]:
     return found
 
 
-def probabilities(network: nn.Module, images: Tensor, batch: int = BATCH) -> Tensor:
-    """Softmax of the outputs, float64 of shape (n, classes) on the CPU; the network in evaluation mode, and left as found."""
+def outputs_of(network: nn.Module, images: Tensor, batch: int = BATCH) -> Tensor:
+    """Logits, float64 of shape (n, classes) on the CPU; the network in evaluation mode, and left as found."""
     device = where(network, images)
     with untouched(network):
         network.eval()
-        parts = [plain(network, part.to(device)).double().softmax(1).cpu() for part in torch.split(images, batch)]
+        parts = [plain(network, part.to(device)).double().cpu() for part in torch.split(images, batch)]
     return torch.cat(parts)
 
 
-def answered(networks: Sequence[nn.Module], images: Tensor, batch: int = BATCH) -> Tensor:
-    """The classes that an ensemble takes images for: the largest mean probability, (n,)."""
-    found = [probabilities(one, images, batch) for one in networks]
+def answered(
+    networks: Sequence[nn.Module], images: Tensor, batch: int = BATCH, average: str = "probabilities"
+) -> Tensor:
+    """The classes that an ensemble takes images for, (n,)."""
+    found = [outputs_of(one, images, batch) for one in networks]
     if len({one.shape[1] for one in found}) > 1:
         raise InputError(f"members with {sorted({one.shape[1] for one in found})} classes: they have to be the same")
-    return torch.stack(found).mean(0).argmax(1)
+    return combine(torch.stack(found), average).argmax(1)
 
 
 def _judged(found: Attacked, place: int, before: Tensor, after: Tensor) -> Round:

@@ -12,8 +12,8 @@ from foresee.errors import InputError, shown
 from foresee.grid import Column, Grid, Shown
 from foresee.registry import tidy
 
-#: the place of a network that is attacked and does not belong to the ensemble
-OUTSIDER = -1
+#: the place of a network that is attacked and does not belong to the ensemble; of the ensemble itself, as one network
+OUTSIDER, WHOLE = -1, -2
 
 
 @dataclass(frozen=True)
@@ -22,7 +22,7 @@ class Round:
 
     Args:
         attack: its name.
-        member: which network was attacked, from 0; -1 is the one outside.
+        member: which network was attacked, from 0; -1 is the one outside, -2 the whole ensemble.
         clean: what the attacked network knew of the clean images.
         attacked: what it knows of the changed ones.
         defended: what the ensemble knows of them.
@@ -68,12 +68,13 @@ class Spread:
 
 @dataclass(frozen=True)
 class Defended:
-    """One attack against every member in turn, and against a network outside where one was given."""
+    """One attack against every member in turn; against a network outside, and against the whole ensemble, where asked for."""
 
     attack: str
     settings: Mapping[str, Any]
     rounds: tuple[Round, ...]
     control: Round | None = None
+    whole: Round | None = None
 
     @property
     def attacked(self) -> Spread:
@@ -127,7 +128,7 @@ class Defence(Shown):
                 attack=one["attack"],
                 settings=one["settings"],
                 rounds=tuple(Round(**each) for each in one["rounds"]),
-                control=None if one["control"] is None else Round(**one["control"]),
+                **{name: None if one[name] is None else Round(**one[name]) for name in ("control", "whole")},
             )
             for one in plain["attacks"]
         )
@@ -137,19 +138,30 @@ class Defence(Shown):
         return str(self._grid())
 
     def _grid(self) -> Grid:
-        control = any(one.control for one in self.attacks)
-        names = ["clean %", "attack %", "ensemble %", "defence %", *(["outsider %", "control %"] if control else [])]
+        extra = {"control": "outsider %,control %", "whole": "whole %"}
+        there = [name for name in extra if any(getattr(one, name) for one in self.attacks)]
+        names = [
+            "clean %",
+            "attack %",
+            "ensemble %",
+            "defence %",
+            *(word for one in there for word in extra[one].split(",")),
+        ]
         clean = str(Spread.of(self.clean))
         rows = [
             [one.attack, clean, str(one.attacked), f"{100 * self.ensemble:.1f}", str(one.defended)]
-            + ([f"{100 * value:.1f}" for value in _of(one.control)] if control else [])
+            + [f"{100 * value:.1f}" for name in there for value in _shown(name, getattr(one, name))]
             for one in self.attacks
         ]
         notes = [f"{self.samples:,} samples, mean ± standard deviation over {self.members} attacked members"]
-        if control:
-            notes.append("control: the ensemble where the network outside was attacked")
+        said = {
+            "control": "control: the ensemble where the network outside was attacked",
+            "whole": "whole: the ensemble where all of it was attacked",
+        }
+        notes += [said[name] for name in there]
         return Grid([Column("attack", words=True), *map(Column, names)], rows, notes=notes)
 
 
-def _of(control: Round | None) -> tuple[float, float]:
-    return (control.attacked, control.defended) if control else (math.nan, math.nan)
+def _shown(name: str, one: Round | None) -> list[float]:
+    found = [math.nan, math.nan] if one is None else [one.attacked, one.defended]
+    return found if name == "control" else found[1:]

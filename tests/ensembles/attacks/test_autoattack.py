@@ -49,7 +49,7 @@ def test_hidden_gradients_are_found_out_by_the_last():
 def test_fewer_than_four_classes_are_said_and_can_be_helped():
     with pytest.raises(UnsupportedError, match="parts=apgd_ce,fab_t,square"):
         attacks["autoattack"](*linear(classes=3), eps=1e-4, **FEW)
-    found = attacks["autoattack"](*linear(classes=3), eps=0.3, parts=("apgd_ce", "fab_t", "square"), **FEW)
+    found = attacks["autoattack"](*linear(classes=3), eps=0.3, parts="apgd-ce,fab-t,square", **FEW)
     assert found.accuracy == 0
     with pytest.raises(UnknownNameError, match="part of autoattack 'apdg_ce'"):
         attacks["autoattack"](*linear(), parts=("apdg_ce",))

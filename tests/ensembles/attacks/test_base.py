@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import math
 
@@ -11,8 +12,10 @@ from tests.ensembles.attacks.golden.network import trained
 from tests.ensembles.attacks.networks import linear
 from torch import nn
 
+from foresee.data.normalising import Statistics
 from foresee.ensembles.attacks import attacks
 from foresee.errors import DataError, InputError, UnknownNameError, UnsupportedError
+from foresee.training.export.answering import Answering
 
 #: few steps: enough for the laws
 QUICK = {
@@ -43,6 +46,13 @@ def test_every_attack_of_ours_is_looked_at_here():
 def test_nothing_leaves_the_ball(name, eps):
     found = run(name, eps=eps)
     assert float(found.linf.max()) <= eps + 1e-6
+
+
+@pytest.mark.parametrize("name", BOUNDED)
+def test_a_larger_ball_never_leaves_more(name):
+    found = [run(name, eps=eps).accuracy for eps in (0.05, 0.15, 0.45)]
+    assert all(after <= before + 1 / 20 for before, after in itertools.pairwise(found))
+    assert found[-1] < found[0]
 
 
 @pytest.mark.parametrize("name", QUICK)
@@ -185,6 +195,18 @@ def test_networks_in_other_types_and_with_other_outputs():
     torch.testing.assert_close(exact.images, plain.images)
 
 
+def test_normalising_inside_leaves_eps_in_pixels():
+    network, images, labels = linear()
+    inside = Answering(network, Statistics((0.5,), (0.25,)))
+    labels = inside(images).argmax(1)
+    found = attacks["pgd"](inside, images, labels, eps=0.02, step=0.01)
+    assert float(found.linf.min()) == pytest.approx(0.02, abs=1e-6)
+    outside = nn.Sequential(nn.Flatten(), nn.Linear(16, 4))
+    outside[1].weight.data = network[1].weight.data / 0.25
+    outside[1].bias.data = network[1].bias.data - (network[1].weight.data * 0.5 / 0.25).sum(1)
+    torch.testing.assert_close(found.images, attacks["pgd"](outside, images, labels, eps=0.02, step=0.01).images)
+
+
 def test_what_cannot_be_attacked_is_said():
     network, images, labels = linear()
     for bad, kind, words in [
@@ -211,6 +233,7 @@ def test_what_cannot_be_attacked_is_said():
 def test_settings_that_make_no_sense(settings):
     with pytest.raises(InputError, match=next(iter(settings))):
         attacks["pgd"](*linear(), **settings)
+    assert len(attacks["fab_t"](*linear(), norm="l2", eps=3.0, steps=2)) == 12  # lengths go beyond 1
     with pytest.raises(UnknownNameError, match="eps"):
         attacks["pgd"](*linear(), epss=0.1)
     with pytest.raises(UnknownNameError, match="fgsm"):

@@ -38,7 +38,7 @@ def test_with_time_it_comes_nearer_than_the_line_search_of_art():
 def test_of_a_linear_network_the_distance_is_found():
     network, images, labels = linear()
     away = exact(network, images, labels, dual=2)
-    found = attacks["cw"](network, images, labels, searches=6, steps=100, rate=0.02)
+    found = attacks["cw"](network, images, labels, searches=5, steps=120, rate=0.01)
     assert bool(found.success.all())
     assert bool((found.l2 >= away * (1 - 1e-4)).all())
     assert float((found.l2 / away).max()) < 1.05

@@ -256,17 +256,23 @@ def _column(page: Page, column: str) -> None:
             table.add_row(f"[italic]{escape(group)}[/italic]")
         mark = f"({remarks.setdefault(line.reason, len(remarks) + 1)})" if line.reason else ""
         words = " ".join(filter(None, (_verdict(line), mark)))
-        table.add_row(escape(line.row), _number(line.paper, line.spread, decimals.get(column)), *_ours(line), words)
+        table.add_row(
+            escape(line.row),
+            _number(line.paper, line.spread, decimals.get(column)),
+            *_ours(line, decimals.get(column)),
+            words,
+        )
     out.print(table)
     for remark, number in remarks.items():
         out.print(f"({number}) {escape(remark)}", style="dim", soft_wrap=True, highlight=False)
 
 
-def _ours(line: Line) -> tuple[str, str, str]:
+def _ours(line: Line, decimals: int | None = None) -> tuple[str, str, str]:
     if line.ours is None or math.isnan(line.ours.value):
         return "", "", ""
-    between = "" if math.isnan(line.ours.low) else f"{_digits(line.ours.low)} to {_digits(line.ours.high)}"
-    return _digits(line.ours.value), between, "" if line.difference is None else f"{line.difference:+.3g}"
+    value, low, high = (_digits(one, decimals) for one in (line.ours.value, line.ours.low, line.ours.high))
+    between = "" if math.isnan(line.ours.low) else f"{low} to {high}"
+    return value, between, "" if line.difference is None else f"{line.difference:+.3g}"
 
 
 def _verdict(line: Line) -> str:
@@ -281,8 +287,9 @@ def _number(value: float | None, spread: float | None, decimals: int | None) -> 
     return text + (f" ± {spread:g}" if spread is not None else "")
 
 
-def _digits(value: float) -> str:
-    return f"{value:.3f}" if abs(value) < 10 else f"{value:.2f}"
+def _digits(value: float, decimals: int | None = None) -> str:
+    """Three decimals, or as many as the paper prints where these are more."""
+    return f"{value:.{max(3, decimals or 0)}f}" if abs(value) < 10 else f"{value:.2f}"
 
 
 def _table(*columns: str, numbers: Sequence[str] = ()) -> Table:

@@ -13,6 +13,7 @@ from foresee.ensembles.attacks.fab import fab_t
 from foresee.ensembles.attacks.square import square
 from foresee.ensembles.attacks.victim import Victim
 from foresee.errors import UnknownNameError, UnsupportedError
+from foresee.registry import tidy
 
 #: the standard order
 PARTS: dict[str, Callable[..., Tensor]] = {"apgd_ce": apgd_ce, "apgd_t": apgd_t, "fab_t": fab_t, "square": square}
@@ -28,7 +29,7 @@ def autoattack(
     victim: Victim,
     *,
     eps: float = 0.01,
-    parts: Sequence[str] = tuple(PARTS),
+    parts: str | Sequence[str] = tuple(PARTS),
     steps: int = 100,
     targets: int = 9,
     queries: int = 5000,
@@ -42,7 +43,7 @@ def autoattack(
         victim: network, images (n, channels, height, width), labels; only samples that are right.
         eps: the largest change of a pixel: the thesis' 0.01 as for the other attacks (it does not say; AutoAttack has no
             usual value).
-        parts: which, in which order.
+        parts: which, in which order; one text with commas will do.
         steps: of APGD and of FAB.
         targets: of APGD and of FAB, at most all other classes.
         queries: of Square.
@@ -56,7 +57,8 @@ def autoattack(
     >>> found.accuracy <= attacks["apgd_ce"](network, images, labels, eps=0.3, steps=10).accuracy
     True
     """
-    for name in parts:
+    order = [tidy(name) for name in (parts.split(",") if isinstance(parts, str) else parts)]
+    for name in order:
         if name not in PARTS:
             raise UnknownNameError("part of autoattack", name, PARTS)
     settings: Mapping[str, Mapping[str, int]] = {
@@ -66,12 +68,12 @@ def autoattack(
         "square": {"queries": queries},
     }
     found, right = victim.images.clone(), torch.arange(len(victim), device=victim.images.device)
-    for name in parts:
+    for name in order:
         part = victim.part(right)
         try:
             images = PARTS[name](part, eps=eps, **settings[name])
         except UnsupportedError as error:
-            others = ",".join(one for one in parts if one != name)
+            others = ",".join(one for one in order if one != name)
             raise UnsupportedError(f"{error}; without it: autoattack with parts={others}") from error
         turned = part.fooled(part.logits(images))
         found[right[turned]] = images[turned]

@@ -12,6 +12,7 @@ gradient, batches that do not fit into memory are halved, what came out is looke
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, TypeVar
@@ -71,7 +72,7 @@ class Attacked:
     @property
     def accuracy(self) -> float:
         """Share of samples that the network still knows: the robust accuracy."""
-        return 1 - float(self.success.double().mean())
+        return float((~self.success).double().mean())
 
     def to_json(self) -> dict[str, Any]:
         """Means over the samples as plain values, without the images; norms are those of samples that were turned."""
@@ -225,14 +226,15 @@ def checked(images: Tensor, labels: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def check_numbers(of: str, settings: Mapping[str, Any]) -> None:
-    """Sizes are positive, counts are whole and at least 1."""
+    """Sizes are positive, and a pixel's are at most 1; counts are whole and at least 1."""
+    most = math.inf if settings.get("norm") == "l2" else 1
     for name, value in settings.items():
         if name in ("steps", "targets", "queries", "searches", "restarts"):
             checks.whole(name, value, of=of)
-        elif name in ("eps", "step") and not _size(value):
-            expected = "expected a number above 0 and at most 1 (pixels go from 0 to 1)"
+        elif name in ("eps", "step") and not _size(value, most):
+            expected = "expected a number above 0" + (" and at most 1 (pixels go from 0 to 1)" if most == 1 else "")
             raise InputError(f"{of}: {name} {shown(value)}, {expected}")
 
 
-def _size(value: object) -> bool:
-    return value is None or (isinstance(value, int | float) and not isinstance(value, bool) and 0 < value <= 1)
+def _size(value: object, most: float) -> bool:
+    return value is None or (isinstance(value, int | float) and not isinstance(value, bool) and 0 < value <= most)
