@@ -37,7 +37,9 @@ def linear(inputs: int, outputs: int, *, bias: bool = False) -> nn.Linear:
 
 
 def xavier(layer: nn.Linear) -> nn.Linear:
-    """Initialise in place, and return."""
+    """Initialise in place, and return; what has no numbers (a network that is to inherit) is left as it is."""
+    if layer.weight.is_meta:
+        return layer
     nn.init.xavier_uniform_(layer.weight)
     if layer.bias is not None:
         nn.init.zeros_(layer.bias)
