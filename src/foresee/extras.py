@@ -11,7 +11,7 @@ from foresee.errors import MissingExtraError
 EXTRAS = {
     **{"PIL": "images", "botorch": "bayes", "gpytorch": "bayes", "pandas": "notebook"},
     "pyarrow": "clicks",
-    **{"onnx": "onnx", "onnxruntime": "onnx", "onnxscript": "onnx"},
+    **{"onnx": "onnx", "onnxruntime": "onnx", "onnxscript": "onnx", "art": "attacks"},
 }
 
 

@@ -12,8 +12,9 @@ import pytest
 from tests.benchmarks.contest.made_up import made_up_contest
 from tests.report.made_up_bench import LONG, made_up_bench, made_up_calibration
 from tests.report.made_up_own import made_up_own
+from tests.report.made_up_profile import made_up_guess, made_up_profile
 
-from foresee.report import bench, calibrate, compare, contest, render
+from foresee.report import bench, calibrate, compare, contest, profile, render
 from foresee.runs.record import Record
 
 BROWSER = next(
@@ -106,6 +107,8 @@ def pages(
         "hostile calibration": calibrate.render(made_up_calibration(hostile)),
         "contest": contest.render(made_up_contest()),
         "hostile contest": contest.render(made_up_contest(text=hostile)),
+        "profile": profile.render(made_up_profile(), made_up_guess()),
+        "hostile profile": profile.render(made_up_profile(hostile), made_up_guess(hostile)),
     }
     folder = tmp_path_factory.mktemp("pages")
     for name, text in made.items():
@@ -132,6 +135,8 @@ NAMES = [
     "hostile calibration",
     "contest",
     "hostile contest",
+    "profile",
+    "hostile profile",
 ]
 
 
@@ -196,7 +201,7 @@ def test_pages_of_tables_show_their_sections_and_pictures(
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize(
-    "name", ["interrupted", "compare", "several", "compare several", "bench", "calibration", "contest"]
+    "name", ["interrupted", "compare", "several", "compare several", "bench", "calibration", "contest", "profile"]
 )
 def test_text_stands_out(browser: Any, pages: dict[str, Path], scheme: str, name: str) -> None:
     show(browser, pages[name], scheme=scheme)

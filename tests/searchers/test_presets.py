@@ -33,7 +33,7 @@ def test_every_preset_is_a_search_that_exists(name, full):
 def test_the_published_search_is_the_larger_one(name):
     counts = preset(name).counts
     assert counts
-    assert all(theirs > ours for _, ours, theirs in counts), counts
+    assert all(isinstance(theirs, str) or theirs > ours for _, ours, theirs in counts), counts
 
 
 @pytest.mark.parametrize(
@@ -95,7 +95,7 @@ def test_a_preset_is_run_and_reported(tmp_path):
 
 def test_a_preset_may_train_the_foremost():
     one = fs.preset("sigeo-nasrec-small")
-    assert one.training() == (3, "nasrec_reduced")
+    assert one.training() == (3, "ctr_small")
     assert one.training(full=True) == (15, "ctr")
     assert ("train_best", 3, 15) in one.counts
     assert fs.preset("dextr-darts").training() == (0, "fast")

@@ -9,10 +9,12 @@ from typing import Any
 
 import pytest
 import torch
+from torch import nn
 
 import foresee as fs
 from foresee.errors import InputError
-from foresee.training.building import built, candidate_of, for_recipe
+from foresee.recommenders import Handmade
+from foresee.training.building import built, by_hand, candidate_of, for_recipe, spread_embeddings
 from foresee.training.recipe import recipe
 
 TASK = fs.Task((3, 32, 32), 7)
@@ -68,3 +70,23 @@ def test_folders_of_runs_and_of_trainings(tmp_path: Path) -> None:
     (tmp_path / "best.json").write_text('{"sha256": "of weights"}')
     assert candidate_of(tmp_path).space.settings() == {"channels": 3}  # type: ignore[union-attr]
     assert isinstance(fs.build(tmp_path), torch.nn.Module)
+
+
+def test_a_recommender_is_meant_by_its_name_unless_a_file_has_it(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert by_hand("deepfm") == Handmade("deepfm")
+    assert by_hand("nothing") is None
+    assert by_hand(Handmade("dlrm")) == Handmade("dlrm")
+    assert by_hand(nn.Linear(1, 1)) is None
+    (tmp_path / "deepfm").mkdir()
+    assert by_hand("deepfm") is None
+
+
+def test_tables_are_spread_and_weights_of_first_order_are_not():
+    network = nn.ModuleList([nn.Embedding(50, 4), nn.Embedding(50, 1), nn.Linear(3, 3)])
+    before = [one.clone() for one in network.parameters()]
+    spread_embeddings(network, 0.0)
+    assert all(torch.equal(one, other) for one, other in zip(network.parameters(), before, strict=True))
+    spread_embeddings(network, 0.01)
+    assert float(network[0].weight.detach().std()) == pytest.approx(0.01)
+    assert all(torch.equal(one, other) for one, other in zip(list(network.parameters())[1:], before[1:], strict=True))

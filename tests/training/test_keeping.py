@@ -91,3 +91,11 @@ def test_a_folder_of_a_search_is_left_alone(tmp_path: Path) -> None:
     with pytest.raises(RunError, match="holds a search; choose another"):
         go(tmp_path, resume=True)
     assert not (tmp_path / "training.json").exists()
+
+
+def test_a_training_of_before_a_value_was_there_goes_on(tmp_path: Path) -> None:
+    go(tmp_path)
+    stored = json.loads((tmp_path / "training.json").read_text())
+    del stored["asked"]["recipe"]["patience"]
+    (tmp_path / "training.json").write_text(json.dumps(stored))
+    go(tmp_path, resume=True)

@@ -27,6 +27,7 @@ from foresee.runs.events import Event
 from foresee.training import checkpoints
 from foresee.training.keeping import differences
 from foresee.training.loop import train
+from foresee.training.recipe import Recipe
 from foresee.training.trained import Trained
 
 
@@ -444,3 +445,20 @@ def test_mistakes_are_one_line(tmp_path: Path) -> None:
         train(small(), points(), epoch=3)
     with pytest.raises(InputError, match="cannot be used here"):
         train(small(), points(), device="nowhere")
+
+
+def test_patience_ends_it_where_validation_gets_no_better(tmp_path: Path) -> None:
+    draws = torch.Generator().manual_seed(0)
+    inputs, labels = torch.randn(60, 8, generator=draws), torch.randint(0, 2, (60, 1), generator=draws).float()
+    given: dict[str, Any] = {"epochs": 30, "batch": 20, "lr": 0.5, "validation": 0.0}
+    recipe = Recipe(**given, patience=2)
+    kept = (inputs[:20], labels[:20])
+    found = train(nn.Linear(8, 1), (inputs[20:], labels[20:]), recipe, validation=kept, out=tmp_path / "a")
+    assert len(found.history) < 30
+    assert len(found.history) == found.best_epoch + 2
+    again = train(nn.Linear(8, 1), (inputs[20:], labels[20:]), recipe, validation=kept, out=tmp_path / "a", resume=True)
+    assert curve(again) == curve(found)
+    whole = train(nn.Linear(8, 1), (inputs[20:], labels[20:]), Recipe(**given), validation=kept)
+    assert len(whole.history) == 30
+    alone = train(nn.Linear(8, 1), (inputs[20:], labels[20:]), recipe)
+    assert len(alone.history) == 30  # nothing says that it got no better

@@ -94,5 +94,9 @@ class Epochs(Watch):
         elif event.kind == "epoch" and self._lines:
             said = event.details
             judged = "" if said["val_loss"] is None else f", validation loss {said['val_loss']:.3f}"
-            judged += "" if said["val_accuracy"] is None else f" and {100 * said['val_accuracy']:.2f} % right"
+            area, right = said.get("val_auc"), said["val_accuracy"]
+            if area is not None:
+                judged += f" and AUC {area:.4f}"
+            elif right is not None:
+                judged += f" and {100 * right:.2f} % right"
             self._line(f"epoch {said['number']}: loss {said['loss']:.3f}{judged}", last=event.done == event.total)

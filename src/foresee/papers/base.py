@@ -36,8 +36,8 @@ class Reproduction:
     """A table or figure that is computed here.
 
     `judged` is False where ours cannot be of the paper's own networks; `by_row` is True where rows are proxies, of which some
-    can be asked for. `document` is the paper in words. `settings` are its own, with the paper's values: a run may have others
-    (`Workshop.own`).
+    can be asked for; `by_data` where data alone is asked for, and no table. `document` is the paper in words. `settings` are
+    its own, with the paper's values: a run may have others (`Workshop.own`).
     """
 
     name: str
@@ -47,6 +47,7 @@ class Reproduction:
     by_row: bool = False
     document: str = ""
     settings: Mapping[str, Any] = field(default_factory=dict)
+    by_data: bool = False
 
     @property
     def how(self) -> str:
@@ -85,11 +86,12 @@ def reproduction(
     by_row: bool = False,
     document: str = "",
     settings: Mapping[str, Any] | None = None,
+    by_data: bool = False,
 ) -> Callable[[Compute], Compute]:
     """Register how a table is computed; `also` names copies of it in other documents.
 
     What has no published numbers here needs a `caption`, and a paper that has none at all its `document`: authors, title,
-    where and when. `settings` as in `Reproduction`.
+    where and when. `settings` and `by_data` as in `Reproduction`.
     """
 
     def decorate(compute: Compute) -> Compute:
@@ -102,7 +104,8 @@ def reproduction(
                 raise InputError(f"{each} is of a paper without published numbers: say which it is (document=...)")
             if each in reproductions:
                 raise InputError(f"{each} is registered already")
-            reproductions[each] = Reproduction(each, words, compute, judged, by_row, paper, settings or {})
+            made = Reproduction(each, words, compute, judged, by_row, paper, settings or {}, by_data)
+            reproductions[each] = made
         return compute
 
     return decorate

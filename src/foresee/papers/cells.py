@@ -37,7 +37,10 @@ class Cell:
 
 @dataclass(frozen=True)
 class Scatter:
-    """The points of a figure: `y` against `x`, with the half-length of each bar where there are some."""
+    """The points of a figure: `y` against `x`, with the half-length of each bar where there are some.
+
+    With `boxes` the points stand in groups of these names, `x` being the number of a point's group, and each has its box.
+    """
 
     name: str
     text: str
@@ -46,6 +49,7 @@ class Scatter:
     x: tuple[float, ...]
     y: tuple[float, ...]
     bars: tuple[float, ...] = ()
+    boxes: tuple[str, ...] = ()
 
 
 #: what a reproduction yields

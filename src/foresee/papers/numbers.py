@@ -29,7 +29,6 @@ DOCUMENTS = {
 
 _SEARCHING = "needs a search of DARTS at its published size"
 _TRAINING = "comes with training"
-_WARM_UP = "comes with warm-up"
 _IMAGENET = "quoted: needs networks trained on ImageNet"
 _SETTINGS = "quoted: settings and remarks, nothing to measure"
 _TOPOLOGY = "comes with the study of what cells look like"
@@ -40,8 +39,6 @@ WHY_EMPTY = {
     "dextr-table-9": _SETTINGS,
     "dextr-curvature-a8": _SEARCHING,
     "dextr-quoted": _SETTINGS,
-    "sigeo-table-1": f"{_WARM_UP} and training on click logs",
-    "sigeo-table-5": f"{_WARM_UP} and training on click logs",
     "sigeo-settings": _SETTINGS,
     "nasi-table-5": _IMAGENET,
     "thesis-table-4.1": _TRAINING,

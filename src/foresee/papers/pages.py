@@ -87,7 +87,8 @@ def reproduce(name: str, workshop: Workshop | None = None, on_found: Callable[[F
         if on_found:
             on_found(one)
     cells = [one for one in found if isinstance(one, Cell)]
-    empty = "not asked for in this run (--tables, --sample)" if known else numbers.WHY_EMPTY[name]
+    asked = "--data" if known and known.by_data else "--tables, --sample"
+    empty = f"not asked for in this run ({asked})" if known else numbers.WHY_EMPTY[name]
     return Page(
         name,
         known.caption if known else published.caption if published else "",

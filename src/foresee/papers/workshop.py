@@ -43,6 +43,7 @@ class Workshop:
         seed: decides sample, weights and draws; repeat r looks with seed + r.
         repeats: runs to average over.
         data: what the proxies look at, in the shape of each benchmark's images; None for the embedded digits.
+        schema: what the columns of a click log are, where the data is one: a name or a file.
         batch_size: at most so many samples per batch, for a quick look; None for as many as the paper took.
         threads: torch threads per worker.
         bootstrap: resamples behind an interval.
@@ -61,6 +62,7 @@ class Workshop:
     seed: int = 0
     repeats: int = 1
     data: str | None = None
+    schema: str | None = None
     batch_size: int | None = None
     threads: int = 1
     bootstrap: int = 1000
@@ -88,7 +90,7 @@ class Workshop:
 
     def settings(self) -> dict[str, Any]:
         """What decides the numbers, as plain values."""
-        named = ("sample", "seed", "repeats", "data", "batch_size", "bootstrap", "device")
+        named = ("sample", "seed", "repeats", "data", "schema", "batch_size", "bootstrap", "device")
         asked = {"benchmarks": list(self.benchmarks), "rows": list(self.rows)}
         own = ("space_settings", "searcher_settings", "table_settings")
         return {key: getattr(self, key) for key in named} | asked | {key: dict(getattr(self, key)) for key in own}

@@ -66,7 +66,7 @@ class JudgedInfo:
     problems: tuple[tuple[str, int, int, str], ...]
     architectures: tuple[tuple[str, str], ...]
     settings: tuple[tuple[str, str], ...]
-    environment: tuple[tuple[str, str], ...] = ()
+    environment: tuple[tuple[str, str], ...]
 
 
 def tell(judged: Judged) -> JudgedInfo:
@@ -105,6 +105,7 @@ def tell(judged: Judged) -> JudgedInfo:
             (one.label, str(one.made.architecture)) for one in judged.contestants if isinstance(one.made, Candidate)
         ),
         settings=flatten({"recipe": recipe, "data": data, "seed": judged.asked["seed"]}),
+        environment=flatten(judged.environment),
     )
 
 

@@ -21,6 +21,13 @@ def figure(scatter: Scatter) -> Figure:
     made = drawn(chart)
     if scatter.bars:
         made.axes[0].errorbar(scatter.x, scatter.y, scatter.bars, fmt="none", ecolor=ROLES["best"], capsize=3)
+    if scatter.boxes:
+        places = range(len(scatter.boxes))
+        groups = [[y for x, y in zip(scatter.x, scatter.y, strict=True) if x == place] for place in places]
+        line = {"color": ROLES["best"]}
+        how = dict.fromkeys(("boxprops", "whiskerprops", "capprops", "medianprops"), line)
+        made.axes[0].boxplot(groups, positions=list(places), widths=0.5, showfliers=False, **how)
+        made.axes[0].set_xticks(list(places), scatter.boxes)
     return made
 
 

@@ -17,6 +17,7 @@ from torch import Tensor
 from foresee.errors import RunError, SettingsMismatchError
 from foresee.runs.folder import RunFolder, is_there, write_whole
 from foresee.training import checkpoints, encoding
+from foresee.training.recipe import Recipe
 
 if TYPE_CHECKING:
     from foresee.data.clicks.preprocessing import Preprocessing
@@ -91,6 +92,10 @@ class Folder(Memory):
         before = stored.get("asked")
         if not isinstance(before, dict):
             raise RunError(f"{self._path / TRAINING}: does not say what was asked; it is not the JSON of a training")
+        if isinstance(
+            before.get("recipe"), dict
+        ):  # a recipe of before some values were there: as if they were the usual
+            before = {**before, "recipe": {**Recipe().to_json(), **before["recipe"]}}
         different = differences(asked, before)
         if different:
             raise SettingsMismatchError(f"{self._path}: another training is in this folder: {'; '.join(different)}")

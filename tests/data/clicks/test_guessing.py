@@ -289,3 +289,30 @@ def test_paths_that_are_no_file(tmp_path):
     broken.write_bytes(gzip.compress(b"a,b\n" * 9000)[:-20])
     with pytest.raises(DataError, match=r"a\.csv\.gz"):
         guess(broken)
+
+
+def test_parquet_is_guessed_as_the_same_table_in_text_is(tmp_path):
+    pa, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    rows = [
+        (rng.random() < 0.3, rng.random(), zipf(40), f"2024-03-{1 + k % 28:02} 10:{k % 60:02}:00") for k in range(900)
+    ]
+    clicked, price, site, seen = map(list, zip(*rows, strict=True))
+    table = pa.table({"clicked": clicked, "price": price, "site_id": site, "seen_at": seen})
+    parquet.write_table(table, tmp_path / "a.parquet", row_group_size=100)
+    write(tmp_path / "b.csv", ["clicked", "price", "site_id", "seen_at"], [[int(row[0]), *row[1:]] for row in rows])
+    typed, text = guess(tmp_path / "a.parquet"), guess(tmp_path / "b.csv")
+    assert typed.schema.but(name="") == text.schema.but(name="")
+    assert roles(guess(tmp_path / "a.parquet", 160)) == roles(typed)
+
+
+def test_numbers_that_are_mostly_numbers_are_said(tmp_path):
+    rows = [[int(rng.random() < 0.3), "oops" if k == 77 else rng.random()] for k in range(900)]
+    found = guess(write(tmp_path / "a.csv", ["click", "price"], rows))
+    assert "'oops'" in found.warnings[0]
+
+
+@pytest.mark.parametrize(("no", "yes"), [("0", "1"), ("shown", "bought")])
+def test_a_malformed_label_here_and_there_is_overlooked(no, yes, tmp_path):
+    rows = [[zipf(40), "oops" if k in (7, 800) else yes if k % 9 == 0 else no] for k in range(1000)]
+    found = guess(write(tmp_path / "a.csv", ["site", "click"], rows))
+    assert (found.schema.positive, found.schema.negative) == ((yes,), (no,))

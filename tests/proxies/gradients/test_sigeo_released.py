@@ -39,7 +39,7 @@ def test_layers_with_one_description_are_taken_for_one():
     deviation = torch.tensor([1.0, 3.0, 1.0, 3.0]).std()
     assert float(ctr_steadiness_term(trail, network)) == pytest.approx(math.log(2 / deviation))
     # image code: every layer by its name
-    assert float(cv_fisher_rao_term(trail)) == pytest.approx(2 * math.log(5 * 4 + 2 * 4), rel=1e-6)
+    assert float(cv_fisher_rao_term(trail, network)) == pytest.approx(2 * math.log(5 * 4 + 2 * 4), rel=1e-6)
 
 
 def test_only_the_first_entry_that_varies_counts():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -34,10 +35,10 @@ class Contestant:
     @property
     def what(self) -> dict[str, Any]:
         """Plain values that say which network it is, whatever the task: equal ones are one contestant."""
-        if isinstance(self.made, Handmade):
-            return self.made.to_json()
-        plain = self.made.space.to_json(self.made.architecture, ANY)
-        return {key: value for key, value in plain.items() if key != "task"}
+        made = self.made
+        plain = made.to_json() if isinstance(made, Handmade) else made.space.to_json(made.architecture, ANY)
+        said: dict[str, Any] = json.loads(json.dumps({key: value for key, value in plain.items() if key != "task"}))
+        return said  # as it is read again: with lists for tuples
 
     @property
     def fitted(self) -> bool:

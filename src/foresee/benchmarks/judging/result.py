@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -86,6 +86,7 @@ class Judged:
     asked: Mapping[str, Any]
     reference: str
     folder: Path | None = None
+    environment: Mapping[str, Any] = field(default_factory=dict)
 
     @cached_property
     def measures(self) -> tuple[str, ...]:
@@ -149,6 +150,7 @@ class Judged:
         return {
             "status": "finished",
             "asked": dict(self.asked),
+            "environment": dict(self.environment),
             "reference": self.reference,
             "contestants": {one.label: one.what for one in self.contestants},
             "standings": {label: one.to_json() for label, one in self.standings.items()},

@@ -14,6 +14,7 @@ from foresee.benchmarks.judging.result import Judged
 from foresee.benchmarks.judging.trial import Trial, Verdict
 from foresee.checks import whole
 from foresee.errors import InputError, RunError, SettingsMismatchError, UnknownNameError
+from foresee.runs.environment import environment
 from foresee.runs.events import Announcer, Event, Observer
 from foresee.runs.folder import RunFolder, is_there, write_whole
 from foresee.runs.progress import watched
@@ -95,7 +96,7 @@ def judge(
             for one in found
         ]
         verdicts = list(_all(trials, workers, tell))
-        made = Judged(found, tuple(verdicts), asked, reference or labels[0], folder)
+        made = Judged(found, tuple(verdicts), asked, reference or labels[0], folder, environment())
         if folder is not None:
             write_whole(folder / JUDGING, json.dumps(made.to_json(), indent=1, allow_nan=False) + "\n")
     return made
@@ -159,6 +160,6 @@ def opened(folder: str | Path) -> Judged:
     try:
         found = tuple(Contestant.from_json(label, what) for label, what in plain["contestants"].items())
         verdicts = tuple(Verdict.from_json(one) for one in plain["verdicts"])
-        return Judged(found, verdicts, plain["asked"], plain["reference"], folder)
+        return Judged(found, verdicts, plain["asked"], plain["reference"], folder, plain["environment"])
     except (KeyError, TypeError, AttributeError) as error:
         raise RunError(f"{folder / JUDGING}: the judging is not finished, or it is no judging ({error})") from error

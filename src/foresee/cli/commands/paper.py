@@ -13,7 +13,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from foresee.cli.app import app, out, stopped
-from foresee.cli.groups import LookOptions, WorkOptions, usually
+from foresee.cli.groups import LookOptions, SchemaOption, WorkOptions, usually
 from foresee.cli.options import parse_settings
 from foresee.cli.progress import Watch
 from foresee.errors import InputError, UnknownNameError
@@ -53,6 +53,7 @@ def paper(
         typer.Option(help="only this row, such as dextr, where rows are proxies; may be repeated", show_default="all"),
     ] = None,
     bootstrap: Annotated[int, typer.Option(help="resamples behind an interval")] = 1000,
+    schema: SchemaOption = None,
     cache: Annotated[
         Path | None,
         typer.Option(
@@ -66,10 +67,12 @@ def paper(
 ) -> None:
     """Compute a table or figure of a paper again, and print the paper's numbers beside ours.
 
-    Our column is empty unless computed in this run: without --tables (or --sample, for the few that need no table) only the
-    paper's numbers are shown.
+    Our column is empty unless computed in this run: without --tables (or --sample, for the few that need no table, or --data,
+    for tables of click logs) only the paper's numbers are shown.
 
     Example: foresee paper dextr-table-1 --tables tables --data cifar10.npz --sample 200 --out runs/papers
+
+    Example: foresee paper sigeo-table-5 --data planted_clicks --out runs/papers
     """
     if name == "list":
         _list(as_json)
@@ -79,7 +82,8 @@ def paper(
     from foresee.papers import Workshop, reproduce
     from foresee.papers.base import find
 
-    find(name)  # a wrong name is said before any work
+    _, known = find(name)  # a wrong name is said before any work
+    computes = tables is not None or sample is not None or (known is not None and known.by_data and bool(look.data))
     if sample is not None and sample < 0:
         raise InputError(f"--sample {sample}: expected a number of architectures, or 0 for all")
     if tables is not None and not tables.is_dir():
@@ -90,6 +94,7 @@ def paper(
     workshop = Workshop(
         tables=tables,
         sample=sample,
+        schema=schema,
         engine=work.engine,
         workers=work.workers,
         cache=cache,
@@ -102,7 +107,7 @@ def paper(
     )
     try:
         with watch:
-            page = reproduce(name, None if tables is None and sample is None else workshop)
+            page = reproduce(name, workshop if computes else None)
     except KeyboardInterrupt:
         lost = cache is None
         raise typer.Exit(stopped("; with --cache or --out the scores are kept") if lost else watch.stopped()) from None
@@ -251,17 +256,23 @@ def _column(page: Page, column: str) -> None:
             table.add_row(f"[italic]{escape(group)}[/italic]")
         mark = f"({remarks.setdefault(line.reason, len(remarks) + 1)})" if line.reason else ""
         words = " ".join(filter(None, (_verdict(line), mark)))
-        table.add_row(escape(line.row), _number(line.paper, line.spread, decimals.get(column)), *_ours(line), words)
+        table.add_row(
+            escape(line.row),
+            _number(line.paper, line.spread, decimals.get(column)),
+            *_ours(line, decimals.get(column)),
+            words,
+        )
     out.print(table)
     for remark, number in remarks.items():
         out.print(f"({number}) {escape(remark)}", style="dim", soft_wrap=True, highlight=False)
 
 
-def _ours(line: Line) -> tuple[str, str, str]:
+def _ours(line: Line, decimals: int | None = None) -> tuple[str, str, str]:
     if line.ours is None or math.isnan(line.ours.value):
         return "", "", ""
-    between = "" if math.isnan(line.ours.low) else f"{_digits(line.ours.low)} to {_digits(line.ours.high)}"
-    return _digits(line.ours.value), between, "" if line.difference is None else f"{line.difference:+.3g}"
+    value, low, high = (_digits(one, decimals) for one in (line.ours.value, line.ours.low, line.ours.high))
+    between = "" if math.isnan(line.ours.low) else f"{low} to {high}"
+    return value, between, "" if line.difference is None else f"{line.difference:+.3g}"
 
 
 def _verdict(line: Line) -> str:
@@ -276,8 +287,9 @@ def _number(value: float | None, spread: float | None, decimals: int | None) -> 
     return text + (f" ± {spread:g}" if spread is not None else "")
 
 
-def _digits(value: float) -> str:
-    return f"{value:.3f}" if abs(value) < 10 else f"{value:.2f}"
+def _digits(value: float, decimals: int | None = None) -> str:
+    """Three decimals, or as many as the paper prints where these are more."""
+    return f"{value:.{max(3, decimals or 0)}f}" if abs(value) < 10 else f"{value:.2f}"
 
 
 def _table(*columns: str, numbers: Sequence[str] = ()) -> Table:

@@ -195,9 +195,9 @@ def _pieces(path: Path, size: int) -> Iterator[tuple[bytes, str | None]]:
 
 
 def _plain(file: BinaryIO, size: int) -> Iterator[tuple[bytes, str | None]]:
-    while piece := file.read(size):
+    while len(piece := file.read(size)) == size:
         yield piece, None
-    yield b"", ""
+    yield piece, ""
 
 
 def _unpacked(file: BinaryIO, size: int) -> Iterator[tuple[bytes, str | None]]:

@@ -128,8 +128,10 @@ def _each(texts: Texts, function: Callable[[str], float]) -> NDArray[np.float64]
 
 
 def _labels(texts: Texts, schema: Schema, wrong: _Wrong) -> NDArray[np.uint8]:
+    means = schema.answer
+
     def answer(text: str) -> float:
-        said = schema.answer(text)
+        said = means(text)
         # Where every other label means no, one that is missing still is none.
         unsaid = said is False and text in schema.missing and text not in schema.negative
         return np.nan if said is None or unsaid else said

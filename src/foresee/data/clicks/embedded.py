@@ -30,7 +30,7 @@ def load_planted(wanted: Wanted) -> Data:
     """A split of it, by default what is learnt from.
 
     >>> load_planted(Wanted()).task.vocabularies
-    (1000, 1000, 1001, 300, 1001, 150, 12, 6)
+    (800, 300, 1001, 300, 1001, 150, 12, 6)
     """
     dense, sparse, labels = _drawn()
     world = FORMS["csv"].world(0)

@@ -28,12 +28,13 @@ from foresee.grid import Grid, Shown, shortened
 
 @dataclass(frozen=True)
 class Guess(Shown):
-    """A schema, a reason for each column, and what should be looked at twice."""
+    """A schema, a reason for each column, and what should be looked at twice; `published` where it is a known log's."""
 
     schema: Schema
     columns: tuple[Guessed, ...]
     warnings: tuple[str, ...]
     rows: int
+    published: bool = False
 
     def __str__(self) -> str:
         return str(self._grid())
@@ -153,7 +154,7 @@ def _as_published(one: Schema, seen: Sample, columns: Sequence[Column]) -> Guess
         reason = reason or ("its values say so" if role == "split" else f"the schema {one.name} does not use it")
         examples = tuple(value for value, _ in column.counts.most_common(3))
         made.append(Guessed(name, role, reason, examples, len(column.counts), column.missing))
-    return Guess(one, tuple(made), (), seen.rows)
+    return Guess(one, tuple(made), (), seen.rows, published=True)
 
 
 def _line(text: str) -> str:

@@ -40,6 +40,8 @@ DONE = frozenset(
 )
 YES = frozenset(("1", "1.0", "yes", "y", "true", "t", "positive", "pos", "clicked", "click", "success", "on"))
 NO = frozenset(("0", "0.0", "-1", "-1.0", "no", "n", "false", "f", "negative", "neg", "off", "none"))
+#: share of the rows in which a value may be a mistake
+STRAY = 0.02
 #: more values than this say no action
 MOST_ACTIONS = 8
 
@@ -64,7 +66,7 @@ def find_label(columns: Sequence[Column], *, header: bool, label: str | None = N
         if named is None:
             raise UnknownNameError(f"column of {where}", label, [one.name for one in columns])
         return _of(named, "you said so")
-    binary = [one for one in columns if len(one.counts) == 2]
+    binary = [one for one in columns if len(_values(one)) == 2]
     called = [one for one in binary if one.plain_name in LABELS] + [
         one for one in columns if one.plain_name in ACTIONS and _is_action(one)
     ]
@@ -72,19 +74,19 @@ def find_label(columns: Sequence[Column], *, header: bool, label: str | None = N
         return _of(called[0], "its name, and its values")
     if not called and len(binary) == 1 and not binary[0].split:
         return _of(binary[0], "the only column of two values")
-    if not called and not header and len(columns[0].counts) == 2 and len(columns[-1].counts) != 2:
+    if not called and not header and len(_values(columns[0])) == 2 and len(_values(columns[-1])) != 2:
         return _of(columns[0], "the first column of a file without a header line, and of two values")
     raise DataError(_unclear(called or [one for one in binary if not one.split], columns, where))
 
 
 def other_outcomes(columns: Sequence[Column], label: str) -> list[str]:
     """Further columns that are called as labels are: what happened as well, or later, which nobody knows before the click."""
-    return [one.name for one in columns if one.name != label and one.plain_name in LABELS and len(one.counts) <= 2]
+    return [one.name for one in columns if one.name != label and one.plain_name in LABELS and len(_values(one)) <= 2]
 
 
 def _of(column: Column, why: str) -> Label:
     """The label in this column, with the values that mean yes."""
-    values = [value for value, _ in column.counts.most_common()]
+    values = _values(column)
     if len(values) < 2:
         seen = f"only the value {values[0]!r}" if values else "no value"
         raise DataError(
@@ -113,9 +115,18 @@ def _of(column: Column, why: str) -> Label:
     return Label(column.name, tuple(yes), tuple(value for value in values if value not in yes), f"{why}; {how}")
 
 
+def _values(column: Column) -> list[str]:
+    """Its values, the most frequent first; without what stands in hardly any row, where a row or two are malformed."""
+    values = [value for value, _ in column.counts.most_common()]
+    known = [value for value in values if value.lower() in YES | NO]
+    kept = known if len(known) == 2 else [value for value in values if column.counts[value] > STRAY * len(column.there)]
+    covered = sum(column.counts[value] for value in kept)
+    return kept if len(kept) >= 2 and covered >= (1 - STRAY) * len(column.there) else values
+
+
 def _is_action(column: Column) -> bool:
     """Whether its values say what somebody did, one thing of which is to be foreseen."""
-    values = {value.lower() for value in column.counts}
+    values = {value.lower() for value in _values(column)}
     return 2 <= len(values) <= MOST_ACTIONS and len(values & DONE) == 1
 
 

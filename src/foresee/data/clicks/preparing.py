@@ -127,6 +127,19 @@ class _Work:
     resume: bool
 
     def do(self) -> None:
+        if not (self.resume and self._is_whole()):
+            self._make()
+        (self.work / "learnt.json").unlink(missing_ok=True)
+
+    def _is_whole(self) -> bool:
+        """Whether it was killed when all was done but the last step."""
+        try:
+            found = manifest_of(self.work)
+            return found is not None and _matters(found["asked"]) == _matters(self.asked)
+        except DataError:
+            return False
+
+    def _make(self) -> None:
         learnt = self._learnt() if self.resume else None
         if learnt is None:
             self._clear()
@@ -138,10 +151,6 @@ class _Work:
         else:
             where, found = learnt
         self._write(found, where)
-        if source_of(self.path) != self.asked["source"]:
-            shutil.rmtree(self.work / "preprocessing", ignore_errors=True)
-            raise DataError(f"{self.path}: was changed while it was read; prepare it again")
-        (self.work / "learnt.json").unlink()
 
     def _learnt(self) -> tuple[Plan, Preprocessing] | None:
         """What a killed preparation of the same has learnt."""
@@ -208,6 +217,9 @@ class _Work:
         }
         if not any(sizes.values()):
             raise DataError(f"{self.path}: there is no row that can be used; {count:,} are malformed")
+        if source_of(self.path) != self.asked["source"]:
+            (self.work / "learnt.json").unlink()
+            raise DataError(f"{self.path}: was changed while it was read; prepare it again")
         write_whole(self.work / MANIFEST, json.dumps(manifest, indent=1) + "\n")
 
     def _encoded(self, found: Preprocessing) -> Iterator[tuple[Chunk, Encoded]]:

@@ -17,70 +17,19 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from foresee.data.clicks.blocks import Malformed
 from foresee.data.clicks.chunk import Chunk
 from foresee.data.clicks.schema import Schema, schema
-from foresee.data.clicks.sketches import Distinct, Drawn, Frequent
 from foresee.data.clicks.splitting import PARTS
-from foresee.data.clicks.texts import key
+from foresee.data.clicks.tallies import Categories, CategoryTally, Numbers, NumberTally, Rate, plain_number
 from foresee.errors import DataError
 from foresee.grid import Column, Grid, Shown, shortened
 
-#: values of a category that are named, the most frequent ones
-NAMED = 10
-#: shares at which numbers are told
-QUANTILES = (0.01, 0.25, 0.5, 0.75, 0.99)
-#: groups of about equal size of the rows by a number, and runs of rows along the file, whose label rates are told
-GROUPS, RUNS = 10, 64
+#: runs of rows along the file whose label rates are told, and pieces of a chunk that these are put together from
+RUNS, PIECES = 64, 16
 #: malformed rows that are named
 SHOWN = 20
-
-
-@dataclass(frozen=True)
-class Rate:
-    """How many rows there are of a kind, and how many of them mean yes."""
-
-    name: str
-    rows: int
-    yes: int
-
-    @property
-    def rate(self) -> float:
-        """Share that means yes; NaN of none."""
-        return self.yes / self.rows if self.rows else math.nan
-
-
-@dataclass(frozen=True)
-class Categories:
-    """A column of categories: how many values (`exact`, or about), and the most frequent with their label rates."""
-
-    name: str
-    missing: int
-    distinct: int
-    exact: bool
-    most: tuple[Rate, ...]
-    #: what the counts of the most frequent may lack
-    lost: int
-
-
-@dataclass(frozen=True)
-class Numbers:
-    """A column of numbers: `quantiles` at `QUANTILES` and label rates of `groups` from the smallest to the largest numbers,
-    of all rows or of a sample of them (`exact` is False).
-    """
-
-    name: str
-    missing: int
-    distinct: int
-    exact: bool
-    low: float
-    high: float
-    mean: float
-    spread: float
-    quantiles: tuple[float, ...]
-    groups: tuple[Rate, ...]
 
 
 @dataclass(frozen=True)
@@ -164,14 +113,14 @@ class _Tally:
         self._schema = of
         self.rows = self.malformed = 0
         self.named: list[Malformed] = []
-        self._numbers = {name: _NumberTally() for name in of.numeric}
-        self._categories = {name: _CategoryTally(derived=name in of.derived) for name in of.categories}
+        self._numbers = {name: NumberTally() for name in of.numeric}
+        self._categories = {name: CategoryTally(derived=name in of.derived) for name in of.categories}
         self._parts = np.zeros((len(PARTS), 2), np.int64)
         self._along: list[tuple[int, int]] = []
 
     def take(self, chunk: Chunk, most: int | None = None) -> None:
         """Take rows in, at most so many."""
-        some = slice(0, most)
+        some: Any = slice(0, most)
         assert chunk.labels is not None
         yes = chunk.labels[some] == 1
         for name, number in self._numbers.items():
@@ -185,18 +134,18 @@ class _Tally:
         self.malformed += chunk.malformed_count
         self.named = [*self.named, *chunk.malformed][:SHOWN]
         self.rows += len(yes)
-        if len(yes):
-            self._along.append((len(yes), int(yes.sum())))
+        self._along += [(len(some), int(some.sum())) for some in np.array_split(yes, PIECES) if len(some)]
 
     def profile(self, path: str, whole: bool) -> Profile:
         """What was taken in."""
+        yes = sum(some for _, some in self._along)
         return Profile(
             path,
             self._schema,
             self.rows,
-            sum(yes for _, yes in self._along),
+            yes,
             tuple(tally.column(name, self.rows) for name, tally in self._numbers.items()),
-            tuple(tally.column(name) for name, tally in self._categories.items()),
+            tuple(tally.column(name, self.rows, yes) for name, tally in self._categories.items()),
             tuple(Rate(name, *counts) for name, counts in zip(PARTS, self._parts.tolist(), strict=True) if counts[0]),
             tuple(_runs(self._along)),
             self.malformed,
@@ -205,74 +154,8 @@ class _Tally:
         )
 
 
-class _NumberTally:
-    """A column of numbers."""
-
-    def __init__(self) -> None:
-        self._distinct, self._drawn = Distinct(), Drawn()
-        self._there, self._mean, self._squares = 0, 0.0, 0.0
-        self._low, self._high = math.inf, -math.inf
-
-    def take(self, first: int, values: NDArray[np.float64], yes: NDArray[np.bool_]) -> None:
-        self._drawn.take(first, np.stack([values, yes], axis=1))
-        there = values[~np.isnan(values)]
-        if not len(there):
-            return
-        self._distinct.take((there + 0.0).view(np.uint64))  # -0.0 is 0.0
-        self._low, self._high = min(self._low, float(there.min())), max(self._high, float(there.max()))
-        # Means and squares of two parts, put together as Chan, Golub and LeVeque did, so that large numbers stay exact.
-        many, mean = len(there), float(there.mean())
-        apart, total = mean - self._mean, self._there + many
-        self._squares += float(((there - mean) ** 2).sum()) + apart**2 * self._there * many / total
-        self._mean, self._there = self._mean + apart * many / total, total
-
-    def column(self, name: str, rows: int) -> Numbers:
-        there = self._drawn.rows[~np.isnan(self._drawn.rows[:, 0])]
-        there = there[np.argsort(there[:, 0], kind="stable")]
-        quantiles = tuple(np.quantile(there[:, 0], QUANTILES).tolist()) if len(there) else ()
-        spread = math.sqrt(self._squares / self._there) if self._there else math.nan
-        mean = self._mean if self._there else math.nan
-        distinct, exact = self._distinct.estimate, self._distinct.exact and self._drawn.exact
-        ends = (self._low, self._high) if self._there else (math.nan, math.nan)
-        return Numbers(name, rows - self._there, distinct, exact, *ends, mean, spread, quantiles, tuple(_groups(there)))
-
-
-class _CategoryTally:
-    """A column of categories; the values of a derived one are the numbers of hours, days and months."""
-
-    def __init__(self, *, derived: bool) -> None:
-        self._distinct, self._frequent, self._missing = Distinct(), Frequent(), 0
-        self._names = {key(str(number)): str(number) for number in range(32)} if derived else {}
-
-    def take(self, keys: NDArray[np.uint64], yes: NDArray[np.bool_], texts: Any) -> None:
-        there = keys != 0
-        self._missing += int((~there).sum())
-        self._distinct.take(keys[there])
-        self._frequent.take(keys[there], yes[there])
-        # Whoever has just come among the most frequent was seen in these rows, so its text is here.
-        for one, _, _ in self._frequent.most(NAMED):
-            if one not in self._names and texts is not None and len(found := np.flatnonzero(keys == one)[:1]):
-                self._names[one] = texts[int(found[0])]
-
-    def column(self, name: str) -> Categories:
-        most = tuple(Rate(self._names.get(one, "?"), *counts) for one, *counts in self._frequent.most(NAMED))
-        return Categories(name, self._missing, self._distinct.estimate, self._distinct.exact, most, self._frequent.lost)
-
-
-def _groups(there: NDArray[np.float64]) -> Iterator[Rate]:
-    """Label rates of rows by a number, in groups of about equal size; equal numbers are in one group."""
-    if not len(there):
-        return
-    edges = np.unique(np.quantile(there[:, 0], np.linspace(0, 1, GROUPS + 1)[1:-1]))
-    places = np.searchsorted(edges, there[:, 0], side="left")
-    for place in np.unique(places).tolist():
-        some = there[places == place]
-        low, high = some[0, 0], some[-1, 0]
-        yield Rate(f"{low:.4g}" if low == high else f"{low:.4g} to {high:.4g}", len(some), int(some[:, 1].sum()))
-
-
 def _runs(along: list[tuple[int, int]]) -> Iterator[Rate]:
-    """Label rates along the file, in at most `RUNS` runs of chunks."""
+    """Label rates along the file, in at most `RUNS` runs."""
     first = 0
     for some in np.array_split(np.array(along), min(RUNS, len(along))):
         rows, yes = (int(number) for number in some.sum(axis=0))
@@ -285,7 +168,9 @@ def _many(one: Numbers | Categories) -> str:
 
 
 def _range(one: Numbers) -> tuple[str, str]:
-    return (f"{one.quantiles[2]:.4g}", f"{one.low:.4g} to {one.high:.4g}") if one.quantiles else ("", "")
+    if not one.quantiles:
+        return "", ""
+    return plain_number(one.quantiles[2]), f"{plain_number(one.low)} to {plain_number(one.high)}"
 
 
 def _top(one: Categories) -> str:

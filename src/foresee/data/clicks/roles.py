@@ -12,7 +12,7 @@ import numpy as np
 from foresee.data.clicks.evidence import ROW_NAMES, SHAPES, Column
 from foresee.data.clicks.labels import Label, other_outcomes
 from foresee.data.clicks.leaks import leaks
-from foresee.data.clicks.sampling import Sample
+from foresee.data.clicks.sampling import NUMBER, Sample
 from foresee.grid import listed
 
 Role = Literal["label", "number", "category", "time", "split", "left out"]
@@ -70,6 +70,9 @@ def roles(columns: Sequence[Column], label: Label, seen: Sample) -> tuple[tuple[
             role, reason = _role(one, families, seen)
         if one.european and role == "left out":
             warnings.append(f"{one.name} is left out: its numbers have decimal commas; write them with points")
+        if role == "number" and one.numbers is not None and len(one.numbers) < len(one.there):
+            odd = next(value for value in one.counts if not NUMBER.fullmatch(value))
+            warnings.append(f"{one.name} has values that are no numbers, such as {odd!r}: these rows will be malformed")
         examples = tuple(value for value, _ in one.counts.most_common(3))
         made.append(Guessed(one.name, role, reason, examples, len(one.counts), one.missing, **more))
     return tuple(made), warnings

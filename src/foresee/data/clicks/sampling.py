@@ -9,14 +9,20 @@ from __future__ import annotations
 import csv
 import gzip
 import re
+import zlib
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
+from typing import Any, BinaryIO
 
+from foresee.data.clicks.blocks import STRANGERS
+from foresee.data.clicks.columns import ArrowTexts
+from foresee.data.clicks.reading import is_parquet
 from foresee.data.loading import reading
 from foresee.errors import DataError
+from foresee.extras import need
 
 #: what may stand between fields; of two that fit equally well, the first
 DELIMITERS = ("\t", "\x01", ";", "|", ",")
@@ -48,7 +54,7 @@ class Sample:
 
 def sample(path: Path, rows: int = 10_000) -> Sample:
     """A sample of so many rows of a CSV file by any delimiter, also compressed, or of a Parquet file."""
-    if path.suffix.lower() in (".parquet", ".pq"):
+    if is_parquet(path):
         return _parquet(path, rows)
     with reading(path, "a table of text"):
         texts, whole = _lines(path, rows + 1)
@@ -82,21 +88,36 @@ def by_position(width: int) -> tuple[str, ...]:
 
 def _lines(path: Path, rows: int) -> tuple[list[str], bool]:
     """Lines of the file as said above, and whether these are all."""
-    packed = path.suffix.lower() == ".gz"
-    with gzip.open(path, "rb") if packed else path.open("rb") as file:
-        first = [_text(line) for line in islice(iter(lambda: file.readline(LONGEST), b""), rows)]
-        if not file.peek(1):
+    with path.open("rb") as file:
+        start = file.read(6)
+        for mark, kind in STRANGERS.items():
+            if start.startswith(mark):
+                raise DataError(f"{path}: is {kind}; expected text in UTF-8, plain or compressed by gzip")
+        file.seek(0)
+        if start.startswith(b"\x1f\x8b"):
+            with gzip.open(file, "rb") as packed:
+                first = _some(packed, rows)
+                return first, len(first) < rows
+        first = _some(file, rows)
+        if len(first) < rows:
             return first, True
-        if packed:
-            return first, False
-        kept, size = first[: max(rows // 2, 2)], path.stat().st_size
-        each = (rows - len(kept)) // PLACES
-        start = file.tell()
+        kept, end, size = first[: max(rows // 2, 2)], file.tell(), path.stat().st_size
         for place in range(PLACES):
-            file.seek(start + (size - start) * place // PLACES)
+            file.seek(end + (size - end) * place // PLACES)
             file.readline(LONGEST)  # where a line was cut
-            kept += [_text(line) for line in islice(iter(lambda: file.readline(LONGEST), b""), each)]
+            kept += _some(file, (rows - rows // 2) // PLACES)
         return kept, False
+
+
+def _some(file: BinaryIO | gzip.GzipFile, many: int) -> list[str]:
+    """The next lines; of a file that is damaged, those before the damage."""
+    found: list[str] = []
+    try:
+        found.extend(map(_text, islice(iter(lambda: file.readline(LONGEST), b""), many)))
+    except (EOFError, zlib.error, gzip.BadGzipFile):
+        if not found:
+            raise
+    return found
 
 
 def _text(line: bytes) -> str:
@@ -130,4 +151,27 @@ def _is_header(first: Sequence[str], rest: Sequence[Sequence[str]]) -> bool:
 
 
 def _parquet(path: Path, rows: int) -> Sample:
-    raise DataError(f"{path}: Parquet cannot be read here yet")
+    """The same of a Parquet file: from its first groups of rows, and some from all over it."""
+    with reading(path, "a Parquet file"):
+        file = need("pyarrow.parquet").ParquetFile(path)
+        total, groups = file.metadata.num_rows, file.num_row_groups
+        names = tuple(file.schema_arrow.names)
+        chosen = range(groups) if total <= rows else sorted({place * groups // PLACES for place in range(PLACES)})
+        each = rows if total <= rows else -(-rows // max(len(chosen), 1))
+        batches = [
+            batch.slice(0, each)
+            for group in chosen
+            for batch in islice(file.iter_batches(max(each, 1), row_groups=[group]), 1)
+        ]
+    if not batches:
+        raise DataError(f"{path}: has no rows")
+    if len(names) < 2:
+        raise DataError(f"{path}: has one column; expected a label and something to learn from")
+    whole = sum(batch.num_rows for batch in batches) == total
+    columns = tuple(tuple(text for batch in batches for text in _as_texts(batch.column(name))) for name in names)
+    return Sample(names, columns, None, True, whole)
+
+
+def _as_texts(column: Any) -> list[str]:
+    texts = ArrowTexts(column, strip=True)
+    return [texts[row] for row in range(len(texts))]

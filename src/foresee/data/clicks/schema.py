@@ -141,7 +141,7 @@ class Schema(Settings):
         wanted += [self.split["column"]] if self.split["by"] == "column" else []
         return tuple(dict.fromkeys(wanted))
 
-    @cached_property
+    @property
     def answer(self) -> Callable[[str], bool | None]:
         """From the text of a label to yes, no, or None where it is neither.
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from foresee.errors import InputError
 from foresee.probes.last import last_layer
+from foresee.probes.pieces import together
 from foresee.probes.probe import Probe
 from foresee.probes.steps import Trail, frozen, stepped
 from foresee.proxies.base import proxy
@@ -78,8 +79,8 @@ def sigeo(
     Formula: lambda1 sum over layers of log || mu / sigma ||_1 + lambda2 log( (1/k) sum_i (theta.g_i)^2 ) - lambda3 L_k, with
     mu = mean_i |g_i| and sigma = std_i(g_i) (1/k) over the k batches, for the weights of convolutions and linear layers; g_i
     is the gradient of the loss of batch i, theta.g_i goes over all trainable parameters, and L_k is the loss of the last
-    batch. On a network with BatchNorm theta.g is 0 for every layer that BatchNorm follows: the parts of `fisher_rao` say
-    which parameters carry it.
+    batch. A layer that lies in pieces, as in networks that inherit their weights, is one. On a network with BatchNorm
+    theta.g is 0 for every layer that BatchNorm follows: the parts of `fisher_rao` say which parameters carry it.
 
     Settings: `lambda1`, `lambda2`, `lambda3` are 1, 1, 0 without warm-up; after one the paper takes 1, 50, 1 for images
     (`vision`) and 1, 1, 1 for click-through networks (`ctr`). `every_module` gives the first term one log for each module
@@ -137,7 +138,7 @@ def sigeo(
         if form == "released_ctr":
             first = ctr_steadiness_term(trail, probe.network, last=only is not None)
         else:
-            first = steadiness_term(trail, neuron_wise, every_module)
+            first = steadiness_term(trail, probe.network, neuron_wise, every_module)
         terms["steadiness"] = lambda1, first
     if lambda2:
         terms["fisher_rao"] = lambda2, _fisher_rao_term(trail, probe, form, last=only is not None)
@@ -149,12 +150,13 @@ def sigeo(
     return torch.stack([weight * term for weight, term in terms.values()]).sum()
 
 
-def steadiness_term(trail: Trail, neuron_wise: bool = False, every_module: bool = False) -> Tensor:
+def steadiness_term(trail: Trail, network: nn.Module, neuron_wise: bool = False, every_module: bool = False) -> Tensor:
     """Sum over layers of log || mu / sigma ||_1 (ZiCo), or the log of the norm over the entries of all layers.
 
-    With `every_module` over modules in place of layers, each with all of its own trainable parameters.
+    With `every_module` over modules in place of layers, each with all of its own trainable parameters. A layer that lies in
+    pieces is one.
     """
-    modules = _modules(trail) if every_module else [[name] for name in trail.reached_layers]
+    modules = _modules(trail, network) if every_module else together(network, trail.reached_layers)
     ratios = torch.stack([torch.stack([steadiness(trail.rows(name)) for name in names]).sum() for names in modules])
     if not bool(ratios.any()):
         raise FloatingPointError("the gradients of all batches are the same: their deviation is 0 everywhere")
@@ -163,7 +165,7 @@ def steadiness_term(trail: Trail, neuron_wise: bool = False, every_module: bool 
 
 def _fisher_rao_term(trail: Trail, probe: Probe, form: str, *, last: bool) -> Tensor:
     if form == "released_cv":
-        return cv_fisher_rao_term(trail)
+        return cv_fisher_rao_term(trail, probe.network)
     if form == "released_ctr":
         return ctr_fisher_rao_term(trail, probe.network, last=last)
     norm = fisher_rao_norm(trail)
@@ -172,9 +174,9 @@ def _fisher_rao_term(trail: Trail, probe: Probe, form: str, *, last: bool) -> Te
     return norm.log()
 
 
-def _modules(trail: Trail) -> list[list[str]]:
+def _modules(trail: Trail, network: nn.Module) -> list[list[str]]:
     """The parameters that have a gradient, those of one module together."""
     found: dict[str, list[str]] = {}
-    for name in reached(trail):
-        found.setdefault(name.rpartition(".")[0], []).append(name)
+    for names in together(network, reached(trail)):
+        found.setdefault(names[0].rpartition(".")[0], []).extend(names)
     return list(found.values())

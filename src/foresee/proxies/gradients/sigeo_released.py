@@ -11,12 +11,15 @@ from torch import Tensor, nn
 from foresee.errors import UnsupportedError
 from foresee.probes.derivatives import product
 from foresee.probes.last import last_layer
+from foresee.probes.pieces import together
 from foresee.probes.steps import Trail
+from foresee.proxies.gradients.zico import sum_of
 
 
-def cv_fisher_rao_term(trail: Trail) -> Tensor:
+def cv_fisher_rao_term(trail: Trail, network: nn.Module) -> Tensor:
     """Image code: 2 log( sum over layers of |theta . sum_i g_i| + 1e-5 ), over weights of convolutions and linear layers."""
-    sums = [product(trail.theta[name].flatten(), trail.rows(name).sum(0)).abs() for name in trail.reached_layers]
+    products = {name: product(trail.theta[name].flatten(), trail.rows(name).sum(0)) for name in trail.reached_layers}
+    sums = [sum_of([products[name] for name in names]).abs() for names in together(network, products)]
     return 2 * (torch.stack(sums).sum() + 1e-5).log()
 
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import torch
 from torch import Tensor
 
 from foresee.errors import UnsupportedError
+from foresee.probes.pieces import together
 from foresee.probes.probe import Probe
 from foresee.proxies.base import Needs, proxy
 
@@ -40,13 +43,18 @@ def zico(probe: Probe) -> Tensor:
     """
     batches = [run.weight_gradients for run in probe.at_least(2)]
     layers = [name for name in batches[0] if all(name in gradients for gradients in batches)]
-    terms = [steadiness(torch.stack([gradients[name].flatten() for gradients in batches])) for name in layers]
+    terms = {name: steadiness(torch.stack([one[name].flatten() for one in batches])) for name in layers}
     if not terms:
         raise UnsupportedError("no layer has a gradient in every batch")
-    ratios = torch.stack(terms)
+    ratios = torch.stack([sum_of([terms[name] for name in names]) for names in together(probe.network, terms)])
     if not bool(ratios.any()):
         raise FloatingPointError("the gradients of all batches are the same: their deviation is 0 everywhere")
     return torch.where(ratios == 0, 0.0, ratios.log()).sum()
+
+
+def sum_of(terms: Sequence[Tensor]) -> Tensor:
+    """Their sum; a single one as it is."""
+    return terms[0] if len(terms) == 1 else torch.stack(list(terms)).sum()
 
 
 def steadiness(gradients: Tensor) -> Tensor:

@@ -63,6 +63,9 @@ class Joined(nn.Module):
 class Split(nn.Module):
     """A linear layer per part, added up; initialised like one layer over all of them."""
 
+    #: what looks at layers takes its pieces for one
+    one_layer = True
+
     def __init__(self, sizes: Sequence[int], outputs: int, bias: bool = False) -> None:
         super().__init__()
         pieces = [nn.Linear(size, outputs, bias=False) for size in sizes]
