@@ -91,7 +91,7 @@ class Wide(nn.Linear):
         super().__init__(sum(sizes), outputs, bias=bias)
         xavier(self)
         ends = list(accumulate(sizes))
-        self.sizes = tuple(sizes)
+        self.sizes = list(sizes)
         self.spans = tuple(slice(end - size, end) for size, end in zip(sizes, ends, strict=True))
 
     def forward(self, parts: MaybeParts) -> Tensor:  # type: ignore[override]
