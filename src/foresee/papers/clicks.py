@@ -35,7 +35,7 @@ USUAL = "planted_clicks"
 #: the papers: 2,048 candidates (128, then 240 generations of 8 children of the best of 64), 15 trained by ctr, a supernet by
 #: nasrec_supernet, batches of 512, 500 steps of a last layer
 REDUCED: Mapping[str, Any] = {
-    "evaluations": 16,
+    "evaluations": 24,
     "population": 8,
     "sample": 4,
     "children": 2,

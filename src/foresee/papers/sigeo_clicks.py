@@ -49,7 +49,7 @@ WHY_COST = "in GPU days of the authors' machine; ours is in seconds, in a column
 def table_5(workshop: Workshop) -> Iterator[Found]:
     """Networks by hand and networks found in NASRec-Small and -Full, trained alike on the log of --data.
 
-    The paper's procedure at a small size: batch-wise aging evolution over 16 candidates in place of 2,048 in spaces of 3
+    The paper's procedure at a small size: batch-wise aging evolution over 24 candidates in place of 2,048 in spaces of 3
     blocks and narrow widths, by SiGeo, by its first term (ZiCo), or by the validation log loss after 20 steps of the last
     layer in place of 500 (NASRecNet), after 100 %, 1 % or no warm-up of the supernet; random search trains 4 draws. The
     best 3 of a search (the paper: 15) are trained from scratch by the recipe ctr_small (the paper: one epoch of ctr), the
