@@ -9,8 +9,8 @@ enough (or a hash of it), and something in the place of what is missing.
   modulo buckets. Without a category there is one that is always missing.
 
 One row at a time or a million, in this process or another: the same row becomes the same numbers, bit for bit. On a machine
-of another kind a logarithm in float64 may end in another digit, which hardly ever survives as float32. It is saved as JSON and
-.npy with their sha256, and needs numpy alone.
+of another kind a logarithm in float64 may end in another digit, which hardly ever survives as float32. It is saved as JSON
+and .npy with their sha256, and needs numpy alone.
 """
 
 from __future__ import annotations
