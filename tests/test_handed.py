@@ -347,3 +347,32 @@ def test_a_proxy_that_wants_more_than_there_is_stops_no_other():
         assert found["knas"].status == found["hnas"].status == "unsupported"
         assert "50 batches are needed" in found["knas"].reason
         assert "64 samples are needed" in found["hnas"].reason
+
+
+def test_the_three_parts_of_a_click_log_are_one_batch():
+    dense, sparse, labels = torch.rand(6, 3), torch.arange(12).view(6, 2), torch.arange(6) % 2
+    for given in ((dense, sparse, labels), (dense.numpy(), sparse.numpy(), labels.float().view(6, 1).numpy())):
+        (batch,) = as_batches(given)
+        assert torch.equal(batch.parts[0], dense)
+        assert torch.equal(batch.parts[1], sparse)
+        assert len(batch.labels) == 6
+    loader = DataLoader(TensorDataset(dense, sparse, labels), batch_size=4)
+    assert [len(batch) for batch in as_batches(loader, count=2)] == [4, 2]
+    for wrong in (
+        (sparse, dense, labels),
+        (dense, sparse, labels[:5]),
+        (dense, dense, labels),
+        (dense[0], sparse, labels),
+    ):
+        with pytest.raises(InputError, match="for several inputs"):
+            as_batches(wrong)
+
+
+def test_a_data_set_of_foresee_hands_out_its_own_batches():
+    from foresee.data.features import Features
+
+    data = Features(np.random.default_rng(0).normal(size=(20, 3)), np.arange(40).reshape(20, 2) % 5, np.arange(20) % 2)
+    first, second = as_batches(data, count=2, size=8, seed=3)
+    assert torch.equal(first.parts[0], data.batch(8, seed=3).parts[0])
+    assert torch.equal(second.parts[1], data.batch(8, seed=3, index=1).parts[1])
+    assert len(as_batches(data, size=500)[0]) == 20

@@ -42,11 +42,13 @@ def as_batches(given: Any, count: int = COUNT, size: int = SIZE, seed: int = 0) 
     Args:
         given: one of
             a tensor or a numpy array: inputs without labels;
+            three `(dense, sparse, labels)` of a click log: numbers (n, features), whole numbers (n, features), n labels;
             a pair `(inputs, labels)`, inputs one tensor, a tuple of them (several arguments) or a mapping (named ones);
             a mapping of names to tensors, as tokenizers give it: an entry called as in `LABELS` is the labels, the rest
             are named arguments;
             a `DataLoader`: its first `count` batches, as they come;
             a `Dataset`: `count` batches of `size` samples that `seed` draws;
+            a data set of foresee: `count` batches of `size` samples;
             a `Batch`; a list of any of these, which is several batches.
             A list `[inputs, labels]`, as loaders give it, is told from two batches by its samples: of two tensors whose
             samples differ in shape or kind the second is the labels, two alike of different lengths are two batches, and
@@ -88,6 +90,8 @@ def read(given: Any, wants: Iterable[tuple[int, int]] = ((COUNT, SIZE),), seed: 
         first = _of_loader(given, max(count for count, _ in asked), seed)
         prefixes = {count: first[:count] for count, _ in asked}
         return Handed({(count, size): prefixes[count] for count, size in asked})
+    if is_data(given):
+        return Handed({(count, size): given.batches(count, min(size, len(given)), seed=seed) for count, size in asked})
     if is_data_set(given):
         whole = _of_data_set(given, max(count * size for count, size in asked), seed)
         return Handed({(count, size): _cut(whole, count, size) for count, size in asked})
@@ -104,11 +108,35 @@ def _plain(given: Any) -> list[Batch]:
         inputs = _inputs(given[0])
         if inputs is not None:
             return [Batch(inputs, _tensor(given[1]))]
+    if isinstance(given, tuple) and (log := _click_log(given)) is not None:
+        return [log]
     if isinstance(given, list) and given:
         return list(given) if all(isinstance(part, Batch) for part in given) else _of_list(given)
     if isinstance(given, Mapping):
         return [_of_mapping(given)]
     raise InputError(f"batch of type {type(given).__name__}: expected {_EXPECTED} of these{_hint(given)}")
+
+
+def _click_log(given: Sequence[Any]) -> Batch | None:
+    """Dense features, sparse features and labels as a batch; None where they are something else.
+
+    >>> _click_log((torch.zeros(2, 13), torch.tensor([[3, 0], [1, 6]]), torch.tensor([0.0, 1.0]))).labels.shape
+    torch.Size([2])
+    """
+    if len(given) != 3 or not all(isinstance(part, _ARRAYS) and part.ndim for part in given):
+        return None
+    dense, sparse, labels = map(_tensor, given)
+    whole = not sparse.is_floating_point() and not sparse.is_complex() and sparse.dtype != torch.bool
+    flat = labels.ndim == 1 or (labels.ndim == 2 and labels.shape[1] == 1)
+    alike = len(dense) == len(sparse) == len(labels)
+    if dense.ndim == sparse.ndim == 2 and dense.is_floating_point() and whole and flat and alike:
+        return Batch((dense, sparse), labels)
+    return None
+
+
+def is_data(given: Any) -> bool:
+    """Whether it is a data set of foresee's data room, which hands out batches by itself."""
+    return all(hasattr(type(given), name) for name in ("batches", "epoch", "fingerprint"))
 
 
 def _hint(given: Any) -> str:
@@ -240,6 +268,8 @@ def one_batch(part: Any) -> Batch:
     if isinstance(part, list | tuple) and len(part) == 2 and isinstance(part[1], _ARRAYS):
         first = tuple(part[0]) if isinstance(part[0], list) else part[0]
         return _plain((first, part[1]))[0]
+    if isinstance(part, list | tuple) and (log := _click_log(part)) is not None:
+        return log
     if isinstance(part, list | tuple):
         raise InputError(
             f"batch: samples of {len(part)} parts; expected inputs and labels: hand over ((first, second), labels), or a "

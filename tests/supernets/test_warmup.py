@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 import pytest
 import torch
 from hypothesis import given
@@ -12,10 +13,13 @@ from tests.one_shots import CASES
 from torch import nn
 
 from foresee.data.arrays import Arrays
+from foresee.data.features import Features
 from foresee.errors import InputError
 from foresee.quantities import format_share, parse_share
-from foresee.supernets.level import steps_of
+from foresee.spaces.nasrec import NASRecSmall
+from foresee.supernets.level import stated_steps, steps_of
 from foresee.supernets.recipes import usual_recipe, usual_warmup
+from foresee.supernets.supernet import Supernet
 from foresee.supernets.warmup import Warmup, warmed
 from foresee.task import Task
 from foresee.training.recipe import Recipe, recipe
@@ -93,3 +97,26 @@ def test_what_is_usual():
     }
     assert usual_recipe(CASES["nasrec_full"].space()) == "nasrec_supernet"
     assert recipe(usual_warmup(Task())).epochs == recipe(usual_warmup(CASES["nasrec_full"].task)).epochs == 1
+
+
+def test_a_click_log_is_warmed_up_by_twenty_steps_at_least():
+    """At any level above 0 %; images keep what they had."""
+    rows = np.arange(600).reshape(300, 2)
+    log = Features(rows.astype(np.float32), rows % 7, np.arange(300) % 2)
+    chosen = Recipe(name="ctr", batch=50, epochs=1)
+    assert steps_of(0.0, log, chosen) == 0
+    assert [steps_of(share, log, chosen) for share in (1e-6, 0.01, 1.0)] == [20, 20, 20]
+    assert [stated_steps(share, log, chosen) for share in (0.01, 1.0)] == [1, 6]
+    assert steps_of(0.5, log, Recipe(batch=1, epochs=1)) == 150
+    one = Warmup(0.01, chosen, log, "supernet")
+    assert one.words == "1%: one supernet, 20 steps (the least; 1% would be 1) of recipe ctr, 1,000 samples of 300"
+    assert "stated_steps" not in Warmup(0.5, Recipe(batch=1, epochs=1), log).facts
+    assert Warmup(0.01, Recipe(batch=512, epochs=1), log).facts["samples"] == 20 * 300  # fewer rows than a batch
+
+
+def test_a_log_of_fewer_rows_than_a_batch_warms_up():
+    rows = np.arange(60).reshape(30, 2)
+    log = Features(rows.astype(np.float32), rows % 7, np.arange(30) % 2)
+    tiny = NASRecSmall(blocks=1, dense_widths=(16,), sparse_widths=(16,))
+    made = Supernet(tiny, log.task).train(log, share=0.01, recipe="ctr")
+    assert (made.steps, len(made.losses)) == (20, 20)

@@ -31,7 +31,7 @@ class Trail:
 
     def rows(self, name: str) -> Tensor:
         """The gradients of one parameter, (batches, numbers), in float64."""
-        return torch.stack([gradients[name].flatten().double() for gradients in self.gradients])
+        return torch.stack([gradients[name].flatten() for gradients in self.gradients]).double()
 
     @property
     def reached(self) -> list[str]:

@@ -128,7 +128,9 @@ def train_best(
             f"train_best: {given.partition(':')[0]} data cannot be learnt from; say what to learn from with data"
         )
     # What the search saw is what is trained on, encoded alike.
-    encoded = {"schema": settings.get("schema"), "preprocessing": beside(run.folder)} if isinstance(given, str) else {}
+    encoded: dict[str, Any] = (
+        {"schema": settings.get("schema"), "preprocessing": beside(run.folder)} if isinstance(given, str) else {}
+    )
     rows = foremost(run.record, count)
     if not rows:
         raise RunError("train_best: no candidate of this run has a score")

@@ -12,6 +12,7 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from foresee.data.loading import reading
 from foresee.errors import RunError, SettingsMismatchError
 
 if TYPE_CHECKING:
@@ -68,7 +69,8 @@ def read(folder: str | Path) -> Preprocessing:
     """What is kept in a folder, checked."""
     from foresee.data.clicks.preprocessing import Preprocessing
 
-    return Preprocessing.load(Path(folder))
+    with reading(Path(folder), "a preprocessing"):
+        return Preprocessing.load(Path(folder))
 
 
 def beside(path: Any) -> Preprocessing | None:

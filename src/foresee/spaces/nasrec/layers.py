@@ -37,7 +37,9 @@ def linear(inputs: int, outputs: int, *, bias: bool = False) -> nn.Linear:
 
 
 def xavier(layer: nn.Linear) -> nn.Linear:
-    """Initialise in place, and return."""
+    """Initialise in place, and return; what has no numbers (a network that is to inherit) is left as it is."""
+    if layer.weight.is_meta:
+        return layer
     nn.init.xavier_uniform_(layer.weight)
     if layer.bias is not None:
         nn.init.zeros_(layer.bias)
@@ -89,22 +91,22 @@ class Wide(nn.Linear):
         super().__init__(sum(sizes), outputs, bias=bias)
         xavier(self)
         ends = list(accumulate(sizes))
-        self.sizes = tuple(sizes)
+        self.sizes = list(sizes)
         self.spans = tuple(slice(end - size, end) for size, end in zip(sizes, ends, strict=True))
 
-    def forward(self, parts: MaybeParts) -> Tensor:
+    def forward(self, parts: MaybeParts) -> Tensor:  # type: ignore[override]
         """Parts of (..., size) to (..., outputs)."""
         return self._over(parts, self.weight, self.bias)
 
     def rows(self, parts: MaybeParts, wanted: Sequence[bool]) -> list[Tensor | None]:
         """The outputs in pieces as large as the parts, those that are wanted: a square layer."""
-        biases = [None] * len(wanted) if self.bias is None else self.bias.split(self.sizes)
-        pieces = zip(self.weight.split(self.sizes), biases, wanted, strict=True)
+        biases = [None] * len(wanted) if self.bias is None else torch.split(self.bias, self.sizes)
+        pieces = zip(torch.split(self.weight, self.sizes), biases, wanted, strict=True)
         return [self._over(parts, weight, bias) if there else None for weight, bias, there in pieces]
 
     def _over(self, parts: MaybeParts, weight: Tensor, bias: Tensor | None) -> Tensor:
         # Split at once: the gradients of single slices would each be as large as the whole, and added up.
-        columns = weight.split(self.sizes, 1)
+        columns = torch.split(weight, self.sizes, 1)
         terms = [F.linear(part, own) for part, own in zip(parts, columns, strict=True) if part is not None]
         out = functools.reduce(torch.add, terms)
         return out if bias is None else out + bias

@@ -52,6 +52,8 @@ class Embeddings(nn.Module):
             for rows in empty
         ]
         for table in tables:
+            if table.weight.is_meta:  # of a network that is to inherit
+                continue
             nn.init.xavier_normal_(table.weight)
         self.tables = nn.ModuleList(tables)
 
