@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import signal
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -32,6 +33,14 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if item.nodeid.partition("[")[0] in slow:
             item.add_marker(pytest.mark.slow)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _prepared_logs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Click logs that are prepared on the way are kept with the other files of the tests, not in the user's cache."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("FORESEE_PREPARED", str(tmp_path_factory.mktemp("prepared")))
+        yield
 
 
 def _folder(variable: str, default: Path) -> Path:

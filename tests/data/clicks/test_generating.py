@@ -1,31 +1,15 @@
 from __future__ import annotations
 
-import csv
 import gzip
-import math
 
 import numpy as np
 import pytest
 
 from foresee.data.clicks.generating import KINDS, PIECE, generated, lines
-from foresee.data.clicks.planted import RATE, STRENGTH, Category, Number, World
 from foresee.data.clicks.published import FORMS
 from foresee.errors import InputError, UnknownNameError
 
 WIDTHS = {"csv": 15, "criteo": 40, "avazu": 24, "kdd2012": 12}
-
-
-@pytest.mark.parametrize("form", FORMS)
-def test_every_row_of_a_form_has_its_fields_and_a_label(form, tmp_path):
-    made = generated(tmp_path / "log", 1500, seed=3, form=form)
-    rows = list(csv.reader((tmp_path / "log").read_text().splitlines(), delimiter=FORMS[form].delimiter))
-    if FORMS[form].header is not None:
-        assert tuple(rows.pop(0)) == tuple(FORMS[form].header)
-    assert {len(row) for row in rows} == {WIDTHS[form]}
-    labels = [row[FORMS[form].label] for row in rows]
-    assert (len(rows), labels.count("1")) == (1500, made.clicks)
-    assert set(labels) == {"0", "1"}
-    assert made.malformed == 0
 
 
 def test_the_same_seed_makes_the_same_file_and_a_longer_one_begins_with_it(tmp_path):
@@ -80,44 +64,6 @@ def _seed(seed):
     from foresee.seeds import derive
 
     return derive(seed, "rows", 0)
-
-
-@pytest.mark.parametrize("form", FORMS)
-def test_terms_have_their_strength_and_clicks_their_share(form):
-    world = FORMS[form].world(1)
-    terms = world._terms(*world._sample)
-    for name, term in terms.items():
-        assert np.std(world._factors[name] * term) == pytest.approx(STRENGTH[name], rel=1e-6)
-    assert world.probability(*world._sample).mean() == pytest.approx(RATE, abs=1e-6)
-
-
-def test_frequencies_fall_as_zipf_said():
-    ranks = Category("site", 1000, fall=1.1, missing=0.1).draw(np.random.default_rng(0), 200_000)
-    assert (ranks == -1).mean() == pytest.approx(0.1, abs=0.01)
-    counts = np.bincount(ranks[ranks >= 0], minlength=1000)
-    assert counts[0] > 1.5 * counts[1] > 2 * counts[3]
-    assert ranks.max() == 999
-
-
-def test_missing_numbers_look_like_the_middle():
-    number = Number("views", missing=0.2)
-    counts = number.draw(np.random.default_rng(0), 50_000)
-    z = number.standard(counts)
-    assert set(z[counts < 0]) == {0.0}
-    assert abs(np.median(z)) < 0.1
-    assert z.std() == pytest.approx(0.85, abs=0.15)
-
-
-def test_interactions_are_not_seen_in_single_columns():
-    """What is gated, bent and crossed has next to no part that a sum of single effects could learn."""
-    world: World = FORMS["csv"].world(0)
-    ranks, counts = world.draw(np.random.default_rng(1), 100_000)
-    terms = world._terms(ranks, counts)
-    for name in ("gated", "bent", "crossed"):
-        term = terms[name] / terms[name].std()
-        for rank in (ranks[6], ranks[7]):
-            means = np.bincount(rank, weights=term) / np.maximum(np.bincount(rank), 1)
-            assert math.sqrt(np.mean(means[rank] ** 2)) < 0.35, name
 
 
 @pytest.mark.slow

@@ -175,6 +175,11 @@ def test_what_cannot_be_prepared(log: Path, tmp_path: Path, monkeypatch: pytest.
         prepare(path, nobody, tmp_path / "t")
     with pytest.raises(DataError, match="No such file"):
         prepare(tmp_path / "none.csv", "criteo", tmp_path / "n")
+    assert not list(tmp_path.glob("*.part"))
+    (tmp_path / "file").write_text("x")
+    monkeypatch.setenv(preparing.KEPT, str(tmp_path / "file"))
+    with pytest.raises(DataError, match=f"set {preparing.KEPT}"):
+        prepare(log, "criteo")
 
 
 def test_a_file_that_changes_meanwhile(tmp_path: Path) -> None:

@@ -152,3 +152,11 @@ def test_it_tells_how_far_it_is(log):
     told = []
     profile(log.path, OWN, told=told.append)
     assert told[-1] == 3000 - log.malformed
+
+
+@pytest.mark.parametrize("form", ["criteo", "avazu", "kdd2012"])
+def test_every_published_form_is_read_with_its_malformed_rows_named(form, tmp_path):
+    made = generated(tmp_path / "log.txt.gz", 1200, form=form, malformed=0.01)
+    found = profile(made.path, form)
+    assert (found.rows, found.yes, found.malformed) == (1200 - made.malformed, made.clicks, made.malformed)
+    assert [one.line for one in found.named] == [line for line, _ in made.named]

@@ -38,7 +38,8 @@ def data(
         str | None, typer.Option(help="the column to foresee, where columns are guessed", show_default="guessed")
     ] = None,
     write_schema: Annotated[
-        Path | None, typer.Option(help="a TOML file to write the schema into, to confirm and edit", show_default=False)
+        Path | None,
+        typer.Option(help="a TOML file to write the schema into, to confirm and edit", show_default="not written"),
     ] = None,
     prepare: Annotated[
         Path | None,

@@ -191,7 +191,8 @@ def guessed(path: Path) -> tuple[Schema, str]:
 def read_prepared(path: Path, wanted: Wanted) -> Data:
     """A part of a folder that was prepared."""
     data = Clicks(path, wanted.split or "train", wanted=wanted)
-    if wanted.schema is not None and schema_of(wanted.schema).fingerprint != data.schema.fingerprint:
+    asked_for = Schema.from_json(data._manifest["asked"]["schema"])
+    if wanted.schema is not None and schema_of(wanted.schema).fingerprint != asked_for.fingerprint:
         raise InputError(
             f"{path}: prepared by another schema than the one asked for; leave it out, or prepare it again"
         )

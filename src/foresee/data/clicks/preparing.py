@@ -35,7 +35,7 @@ from foresee.data.clicks.schema import Schema, schema
 from foresee.data.clicks.splitting import PARTS
 from foresee.data.clicks.storing import FORMAT, MANIFEST, VERSION, Growing, manifest_of, only_one, source_of
 from foresee.data.loading import reading
-from foresee.errors import DataError
+from foresee.errors import DataError, InputError
 from foresee.runs.folder import write_whole
 
 #: names the folder that prepared logs are kept in, where none is asked for
@@ -79,11 +79,21 @@ def prepare(
         try:
             with only_one(work) as held:
                 if held and not _is_done(target, asked):
-                    _Work(path, known, preprocessing, work, asked, tuple(observers), resume).do()
-                    os.replace(work, target)
+                    _make(_Work(path, known, preprocessing, work, asked, tuple(observers), resume), target)
         except OSError as error:
-            raise DataError(f"{target}: cannot be prepared ({error.strerror or error})") from error
+            hint = f"; name another folder, or set {KEPT}" if folder is None else ""
+            raise DataError(f"{target}: cannot be prepared ({error.strerror or error}){hint}") from error
     return target
+
+
+def _make(making: _Work, target: Path) -> None:
+    """All of it, or nothing that is left behind where the file cannot be prepared; what is only interrupted stays."""
+    try:
+        making.do()
+    except (DataError, InputError):
+        shutil.rmtree(making.work, ignore_errors=True)
+        raise
+    os.replace(making.work, target)
 
 
 def _kept(asked: dict[str, Any]) -> Path:

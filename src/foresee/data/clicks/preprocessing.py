@@ -8,8 +8,9 @@ enough (or a hash of it), and something in the place of what is missing.
 - categories: 0 is rare or never seen, 1 is missing, from 2 on the values, the most frequent first; with `buckets`, 2 + key
   modulo buckets. Without a category there is one that is always missing.
 
-One row at a time or a million, here or on another machine: the same row becomes the same numbers, bit for bit. It is saved as
-JSON and .npy with their sha256, and needs numpy alone.
+One row at a time or a million, in this process or another: the same row becomes the same numbers, bit for bit. On a machine
+of another kind a logarithm in float64 may end in another digit, which hardly ever survives as float32. It is saved as JSON
+and .npy with their sha256, and needs numpy alone.
 """
 
 from __future__ import annotations
@@ -117,6 +118,8 @@ class Preprocessing:
 
     def rows(self, rows: Sequence[Mapping[str, Any]], *, normalise: bool | Statistics = True) -> Batch:
         """Rows as a server gets them, each the values of the columns by name, as texts or numbers, None for missing.
+
+        A category is the text that stands in the log: a number is written as `7`, also where it is 7.0.
 
         The batch is what the same rows give in training, labels too where every row has one. `normalise` as of the data
         that the network was trained on.

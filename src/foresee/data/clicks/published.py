@@ -234,6 +234,6 @@ FORMS: dict[str, Form] = {
              _csv_columns),
         Form("criteo", "\t", None, 0, 3, _criteo, _criteo_columns),
         Form("avazu", ",", ("id", "click", "hour", *_AVAZU), 1, None, _avazu, _avazu_columns),
-        Form("kdd2012", "\t", None, 0, None, _kdd2012, _kdd_columns),
+        Form("kdd2012", "\t", None, 0, 1, _kdd2012, _kdd_columns),
     )
 }  # fmt: skip
