@@ -50,9 +50,9 @@ def test_senseless_references_are_one_clear_error(reference: str) -> None:
 
 
 def test_files_of_no_known_kind_list_the_kinds(tmp_path: Path) -> None:
-    (tmp_path / "notes.txt").write_text("hello")
-    with pytest.raises(DataError, match=r"notes\.txt.*\.npz.*CIFAR.*one folder of images per class"):
-        fd.load(tmp_path / "notes.txt")
+    (tmp_path / "notes.md").write_text("hello")
+    with pytest.raises(DataError, match=r"notes\.md.*\.npz.*CIFAR.*one folder of images per class"):
+        fd.load(tmp_path / "notes.md")
 
 
 @pytest.mark.parametrize("resize", [0, (8, 0), (8,), (1, 2, 3), (2.5, 3)])

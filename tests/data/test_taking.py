@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 import torch
 from torch import Tensor
-from torch.utils.data import DataLoader, IterableDataset, RandomSampler, SubsetRandomSampler, TensorDataset
+from torch.utils.data import DataLoader, Dataset, IterableDataset, RandomSampler, SubsetRandomSampler, TensorDataset
 
 from foresee.data import Data, Digits, GivenBatches, GivenDataset, GivenStream, as_data
+from foresee.task import Task
 from foresee.testing.samples import samples
 
 SET = TensorDataset(torch.arange(20.0).view(10, 2), torch.arange(10) % 2)
@@ -59,3 +60,33 @@ def test_a_loader_that_does_not_shuffle_keeps_its_order() -> None:
     parts = data.split({"train": 0.5, "val": 0.5})
     assert {part.batch_size for part in parts.values()} == {3}
     assert as_data(SET).batch_size is None
+
+
+class Features(Dataset[Any]):
+    """A click log as people keep it: ((dense, sparse), label) by number."""
+
+    def __len__(self) -> int:
+        return 30
+
+    def __getitem__(self, row: int) -> Any:
+        if not 0 <= row < 30:
+            raise IndexError
+        return (torch.full((2,), float(row)), torch.tensor([row % 5, row])), torch.tensor([row % 2.0])
+
+
+class Streamed(IterableDataset[Any]):
+    def __iter__(self) -> Any:
+        return (Features()[row] for row in range(30))
+
+
+@pytest.mark.parametrize(
+    "given",
+    [Features(), DataLoader(Features(), batch_size=8, shuffle=True), Streamed(), DataLoader(Streamed(), batch_size=4)],
+)
+def test_a_click_log_keeps_its_vocabularies(given: Any) -> None:
+    assert as_data(given).task == Task((2,), 1, (5, 30))
+    stated = as_data(given, vocabularies=(9, 99))
+    assert stated.task == Task((2,), 1, (9, 99))
+    if stated.numbered:
+        assert stated.fingerprint != as_data(given).fingerprint
+        assert {part.task for part in stated.split({"train": 0.5, "val": 0.5}).values()} == {stated.task}

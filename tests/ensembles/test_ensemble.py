@@ -47,17 +47,40 @@ def test_at_once_or_one_by_one(texts):
     assert not Ensemble(networks).train().at_once
 
 
-def test_members_of_equal_form_but_other_code_are_not_called_at_once():
-    class Doubled(nn.Linear):
-        def forward(self, x):
-            return 2 * super().forward(x)
+class Powers(nn.Module):
+    def __init__(self, power, then=torch.relu):
+        super().__init__()
+        self.power, self.then, self.linear = power, then, nn.Linear(2, 2)
 
-        def extra_repr(self):
-            return f"doubled, {super().extra_repr()}"
+    def forward(self, x):
+        return self.then(self.linear(x) ** self.power)
 
-    together = Ensemble([nn.Linear(2, 2), Doubled(2, 2)]).eval()
+
+class Doubled(nn.Linear):
+    def forward(self, x):
+        return 2 * super().forward(x)
+
+
+class Still(nn.Module):
+    def forward(self, x):
+        return x
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "alike"),
+    [
+        (Powers(1), Powers(1), True),
+        (Powers(1), Powers(3), False),
+        (Powers(1), Powers(1, torch.sigmoid), False),
+        (nn.Linear(2, 2), Doubled(2, 2), False),
+        (Still(), Still(), False),
+    ],
+)
+def test_members_of_other_code_or_values_are_not_called_at_once(first, second, alike):
+    together, x = Ensemble([first, second]).eval(), torch.rand(3, 2)
     with torch.no_grad():
-        assert not together.at_once
+        assert together.at_once == alike
+        torch.testing.assert_close(together.outputs(x), torch.stack([first(x), second(x)]))
 
 
 def test_kept_and_loaded(tmp_path):

@@ -22,6 +22,15 @@ PROMISES = {
         *(rf"{name} +Spearman {NUMBER} \[{NUMBER}, {NUMBER}\]$" for name in ("foresee", "naswot", "params")),
         *[rf"mlp\(.*\) +{NUMBER} in {NUMBER} to {NUMBER}, never trained$"] * 5,
     ],
+    "clicks_to_a_model": [
+        r"click +label ",
+        r"visitor +category .*hashes$",
+        rf"[\d,]+ rows, {NUMBER} % clicked$",
+        r"\d+ malformed rows, the first in line \d+: \d+ fields, expected 15$",
+        r"best (linear|dot)",
+        *(rf"{name}: +log loss {NUMBER}, AUC {NUMBER}$" for name in ("found", "logistic", "the best")),
+        rf"chance of a click: {NUMBER} %$",
+    ],
     "from_images_to_a_model": [
         r"best \|.*\|, \d+ % of the test images right$",
         r"safetensors: model\.safetensors, largest difference 0\.0e\+00$",

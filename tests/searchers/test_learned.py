@@ -160,3 +160,22 @@ def test_click_logs_are_measured_by_their_log_loss_after_the_last_layer_learned(
     inherited = Learned(Scorer(SMALL, settings, data=clicks()), "inherited", str(tmp_path / "few.toml"))(texts)
     assert all(value < 0 for value in inherited)
     assert inherited != values
+
+
+def test_a_search_by_the_last_layer_ends_alike_when_it_was_stopped(tmp_path):
+    (tmp_path / "few.toml").write_text('base = "nasrec_supernet"\nbatch = 16\n')
+    asked = {"data": clicks(), "evaluations": 4, "measure": "last_layer", "measure_steps": 3, "finalists": 0}
+    asked |= {"measure_recipe": str(tmp_path / "few.toml"), "searcher_settings": {"population": 2, "sample": 1}}
+
+    def stop(event):
+        if event.kind == "scored" and event.done == 3:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        search(SMALL, ["params"], "batch_evolution", out=tmp_path / "run", observers=[stop], **asked)
+    stopped = search(SMALL, ["params"], "batch_evolution", out=tmp_path / "run", resume=True, **asked)
+    whole = search(SMALL, ["params"], "batch_evolution", **asked)
+    assert any(event.kind == "resumed" for event in stopped.record.events)
+    assert [(row.architecture, row.merit) for row in stopped.record.candidates] == [
+        (row.architecture, row.merit) for row in whole.record.candidates
+    ]

@@ -8,7 +8,7 @@ and cannot be repeated.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 from typing import Any
@@ -19,6 +19,7 @@ from torch.utils.data import DataLoader, Dataset, Subset, default_collate
 
 from foresee.batch import Batch
 from foresee.data.base import Data, digest, little_endian
+from foresee.data.given import counted_in, dense_and_sparse
 from foresee.errors import DataError, ForeseeError, said
 from foresee.handed import together
 from foresee.seeds import derive, random_states_kept
@@ -40,6 +41,8 @@ class GivenDataset(Data):
         workers: processes that read the batches of an epoch ahead, as a loader's `num_workers`.
         shuffle: False keeps epochs in the order of the numbers, whatever they are asked for.
         batch_size: what a loader has, noted for whoever learns from it.
+        vocabularies: of a click log (dense and sparse features, as `GivenBatches` tells them), how many values each sparse
+            feature may take; else one more than the largest there is, which reads all of it.
 
     >>> data = GivenDataset([(torch.full((3,), float(n)), n % 2) for n in range(10)])
     >>> len(data), data.task.inputs, data.task.outputs
@@ -56,6 +59,7 @@ class GivenDataset(Data):
         shuffle: bool = True,
         batch_size: int | None = None,
         name: str = "",
+        vocabularies: Sequence[int] | None = None,
     ) -> None:
         self._dataset, self._collate, self._workers = dataset, collate, workers
         self._shuffle, self.batch_size = shuffle, batch_size
@@ -65,10 +69,12 @@ class GivenDataset(Data):
         if not len(dataset):
             raise DataError(f"the data set {type(dataset).__name__} is empty")
         first = self._read([0], 0)
-        shape = tuple(first.parts[0].shape[1:])
-        super().__init__(
-            name or type(dataset).__name__, Task(shape, outputs or self._outputs(first.labels)), normalise=False
-        )
+        places = dense_and_sparse([first])
+        shape = tuple(first.parts[places[0] if places else 0].shape[1:])
+        if places and vocabularies is None:
+            vocabularies = counted_in(batch.parts[places[1]] for batch in self._all())
+        task = Task(shape, outputs or self._outputs(first.labels), tuple(vocabularies or ()))
+        super().__init__(name or type(dataset).__name__, task, normalise=False)
 
     def __len__(self) -> int:
         return len(self._dataset)
@@ -82,6 +88,8 @@ class GivenDataset(Data):
         batch = self.read(torch.arange(count) * len(self) // count)
         tensors = (*batch.parts, *([] if batch.labels is None else [batch.labels]))
         contents = [part for one in tensors for part in (tuple(one.shape), str(one.dtype), little_endian(one))]
+        if self.task.vocabularies:
+            contents.append(self.task.vocabularies)
         return digest("dataset", len(self), self.task.outputs, batch.names, *contents)
 
     def read(self, indices: Tensor) -> Batch:
@@ -134,9 +142,11 @@ class GivenDataset(Data):
             return int(labels.shape[1])
         if self.classes:
             return len(self.classes)
+        return max(int(batch.labels.max()) for batch in self._all() if batch.labels is not None) + 1
+
+    def _all(self) -> Iterator[Batch]:
         steps = range(0, len(self._dataset), 256)
-        found = (self._read(list(range(at, min(at + 256, len(self._dataset)))), 0).labels for at in steps)
-        return max(int(some.max()) for some in found if some is not None) + 1
+        return (self._read(list(range(at, min(at + 256, len(self._dataset)))), 0) for at in steps)
 
     def split(self, parts: Mapping[str, float], *, seed: int = 0, ordered: bool = False) -> dict[str, Data]:
         """As every split; the parts are data sets like this one, so they are changed anew in each epoch too."""
@@ -153,6 +163,7 @@ class GivenDataset(Data):
             shuffle=self._shuffle,
             batch_size=self.batch_size,
             name=f"{self.name}/{name}",
+            vocabularies=self.task.vocabularies,
         )
         part._whole, part.classes = (self.fingerprint, rows), self.classes
         return part

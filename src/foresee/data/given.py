@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 
 import torch
@@ -33,7 +33,7 @@ class GivenBatches(Data):
     ) -> None:
         self.given = list(batches)
         _check_alike(self.given)
-        places = _dense_and_sparse(self.given)
+        places = dense_and_sparse(self.given)
         if vocabularies is not None and places is None:
             raise DataError(
                 "given: vocabularies, but the inputs are not a click log: expected two parts, numbers (n, features) and "
@@ -41,13 +41,13 @@ class GivenBatches(Data):
             )
         dense, sparse = places or (0, None)
         columns = [] if sparse is None else [batch.parts[sparse] for batch in self.given]
-        if vocabularies is not None:
+        if vocabularies is None:
+            vocabularies = counted_in(columns)
+        else:
             for column in columns:
                 check_values(column, vocabularies, "given")
-        elif columns and min(int(column.min()) for column in columns) >= 0:
-            vocabularies = count_values(columns)
         shape = tuple(self.given[0].parts[dense].shape[1:])
-        task = Task(shape, outputs or _outputs(self.given), tuple(vocabularies or ()))
+        task = Task(shape, outputs or _outputs(self.given), tuple(vocabularies))
         super().__init__("given", task, normalise=False)
 
     def __len__(self) -> int:
@@ -107,7 +107,7 @@ def _named(batch: Batch) -> str:
     return ", ".join(batch.names or map(str, range(len(batch.parts))))
 
 
-def _dense_and_sparse(batches: Sequence[Batch]) -> tuple[int, int] | None:
+def dense_and_sparse(batches: Sequence[Batch]) -> tuple[int, int] | None:
     """The places of the dense and of the sparse part of a click log; None where the batches are not one."""
     first = batches[0]
     if len(first.parts) != 2 or any(part.ndim != 2 for batch in batches for part in batch.parts):
@@ -118,6 +118,21 @@ def _dense_and_sparse(batches: Sequence[Batch]) -> tuple[int, int] | None:
     if first.names is None and sparse[0] == 0:
         return None  # a network of such a task is called with the dense features first
     return 1 - sparse[0], sparse[0]
+
+
+def counted_in(columns: Iterable[Tensor]) -> tuple[int, ...]:
+    """The vocabularies that sparse features need; none where one is below 0, and so no number of a value.
+
+    >>> counted_in([torch.tensor([[3, 0]]), torch.tensor([[1, 6]])]), counted_in([torch.tensor([[-1]])]), counted_in([])
+    ((4, 7), (), ())
+    """
+    found: tuple[int, ...] = ()
+    for column in columns:
+        if int(column.min()) < 0:
+            return ()
+        own = count_values([column])
+        found = tuple(max(pair) for pair in zip(found, own, strict=True)) if found else own
+    return found
 
 
 def _is_whole(part: Tensor) -> bool:

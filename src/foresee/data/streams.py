@@ -8,7 +8,7 @@ random states, which nobody can promise for it. A part for validation cannot be 
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import islice
 from typing import Any
@@ -20,6 +20,7 @@ from torch.utils.data import DataLoader
 from foresee.batch import Batch
 from foresee.data.base import Data, check_draw, digest, little_endian
 from foresee.data.datasets import as_learnt, read_as
+from foresee.data.given import counted_in, dense_and_sparse
 from foresee.errors import DataError, InputError
 from foresee.handed import one_batch
 from foresee.seeds import derive, random_states_kept
@@ -34,6 +35,7 @@ class GivenStream(Data):
         outputs: how many there are; else as many as the labels need.
         samples: how many make an epoch. Without a number the loader is gone through once to count them: a loader without
             an end needs one.
+        vocabularies: of a click log, as of `GivenDataset`.
 
     >>> loader = DataLoader([(torch.zeros(3), 1), (torch.ones(3), 0), (torch.ones(3), 1)], batch_size=2)
     >>> data = GivenStream(loader)
@@ -43,17 +45,29 @@ class GivenStream(Data):
 
     numbered = False
 
-    def __init__(self, loader: DataLoader[Any], outputs: int | None = None, *, samples: int | None = None) -> None:
+    def __init__(
+        self,
+        loader: DataLoader[Any],
+        outputs: int | None = None,
+        *,
+        samples: int | None = None,
+        vocabularies: Sequence[int] | None = None,
+    ) -> None:
         self._loader = loader
         first = next(self._pass(0), None)
         if first is None:
             raise DataError("the DataLoader is empty")
         count, most = samples, 0
         labels = first.labels
-        if count is None or (outputs is None and labels is not None and not labels.is_floating_point()):
+        places, sparse = dense_and_sparse([first]), list[Tensor]()
+        counting = places is not None and vocabularies is None
+        if counting or count is None or (outputs is None and labels is not None and not labels.is_floating_point()):
             seen = 0
             for batch in self._pass(0):
                 seen += len(batch)
+                if counting and places is not None:  # the largest and the smallest value of each column are enough
+                    both = torch.cat([batch.parts[places[1]], *sparse])
+                    sparse = [both.amin(0, keepdim=True), both.amax(0, keepdim=True)]
                 most = most if batch.labels is None else max(most, int(batch.labels.max()))
                 if count is not None and seen >= count:
                     break
@@ -64,7 +78,9 @@ class GivenStream(Data):
             outputs = int(labels.shape[1]) if labels.is_floating_point() else most + 1
         self._count, self._first = count, first
         self.batch_size = loader.batch_size
-        super().__init__(type(loader.dataset).__name__, Task(tuple(first.parts[0].shape[1:]), outputs), normalise=False)
+        shape = tuple(first.parts[places[0] if places else 0].shape[1:])
+        task = Task(shape, outputs, tuple(counted_in(sparse) if vocabularies is None else vocabularies))
+        super().__init__(type(loader.dataset).__name__, task, normalise=False)
 
     def __len__(self) -> int:
         return self._count

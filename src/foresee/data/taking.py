@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from typing import Any
 
 from torch.utils.data import BatchSampler, DataLoader, IterableDataset, RandomSampler, SequentialSampler
@@ -15,7 +16,7 @@ from foresee.data.streams import GivenStream
 from foresee.handed import as_batches, is_data_set
 
 
-def as_data(given: Any, *, outputs: int | None = None) -> Data:
+def as_data(given: Any, *, outputs: int | None = None, vocabularies: Sequence[int] | None = None) -> Data:
     """Data as a person may hand it over to be learnt from.
 
     - a `Data` is itself; a name or a path is loaded;
@@ -25,6 +26,9 @@ def as_data(given: Any, *, outputs: int | None = None) -> Data:
     - any other `DataLoader` (of an `IterableDataset`, or with a sampler of its own): a `GivenStream`, which cannot promise
       that;
     - all else is batches (`foresee.handed.as_batches`): a `GivenBatches`.
+
+    Dense and sparse features are a click log. Its `vocabularies` are what the sparse ones of all samples need; state them
+    where later rows may have values that these have not.
 
     >>> import torch
     >>> as_data((torch.zeros(4, 3), torch.tensor([0, 1, 1, 0]))).task.outputs
@@ -36,7 +40,7 @@ def as_data(given: Any, *, outputs: int | None = None) -> Data:
         return load(given, outputs=outputs)
     if isinstance(given, DataLoader):
         if not is_plain(given):
-            return GivenStream(given, outputs)
+            return GivenStream(given, outputs, vocabularies=vocabularies)
         return GivenDataset(
             given.dataset,
             outputs,
@@ -44,12 +48,13 @@ def as_data(given: Any, *, outputs: int | None = None) -> Data:
             workers=given.num_workers,
             shuffle=type(given.sampler) is RandomSampler,
             batch_size=given.batch_size,
+            vocabularies=vocabularies,
         )
     if isinstance(given, IterableDataset):
-        return GivenStream(DataLoader(given, batch_size=64), outputs)
+        return GivenStream(DataLoader(given, batch_size=64), outputs, vocabularies=vocabularies)
     if is_data_set(given):
-        return GivenDataset(given, outputs)
-    return GivenBatches(as_batches(given), outputs)
+        return GivenDataset(given, outputs, vocabularies=vocabularies)
+    return GivenBatches(as_batches(given), outputs, vocabularies)
 
 
 def is_plain(loader: DataLoader[Any]) -> bool:

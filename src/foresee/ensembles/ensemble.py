@@ -74,6 +74,8 @@ class Ensemble(nn.Module):
         """Whether the members can be called at once: alike, evaluating, without gradients, and more than one."""
         if len(self) == 1 or torch.is_grad_enabled() or any(one.training for one in self.modules() if one is not self):
             return False
+        if not any(True for _ in (*self.members[0].parameters(), *self.members[0].buffers())):
+            return False  # nothing to batch by
         first, *others = map(_form, self.members)
         return all(other == first for other in others)
 
@@ -145,7 +147,26 @@ def combine(outputs: Tensor, average: str = "probabilities") -> Tensor:
     return mean
 
 
-def _form(network: nn.Module) -> tuple[str, tuple[tuple[str, torch.Size, torch.dtype], ...]]:
-    """What two networks must have in common to be called at once: the code they are of, and the shapes of their tensors."""
+def _form(network: nn.Module) -> list[tuple[Any, ...]]:
+    """What two networks must have in common to be called at once: code, plain attributes, and the shapes of their tensors."""
+    found: list[tuple[Any, ...]] = [
+        (name, type(module), _attributes(module)) for name, module in network.named_modules()
+    ]
     tensors = (*network.named_parameters(), *network.named_buffers())
-    return repr(network), tuple((name, one.shape, one.dtype) for name, one in tensors)
+    return found + [(name, one.shape, one.dtype, one.device) for name, one in tensors]
+
+
+def _attributes(module: nn.Module) -> list[tuple[str, Any]]:
+    """The attributes of a module beside what torch keeps there; what is no plain value counts as the very thing it is."""
+    own = {name: value for name, value in vars(module).items() if name not in _TORCHS}
+    return [(name, value if _plain(value) else id(value)) for name, value in sorted(own.items())]
+
+
+def _plain(value: Any) -> bool:
+    if isinstance(value, tuple | list):
+        return all(map(_plain, value))
+    return value is None or isinstance(value, bool | int | float | str | torch.dtype | torch.device)
+
+
+#: what every module has
+_TORCHS = frozenset(vars(nn.Module()))

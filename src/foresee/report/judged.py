@@ -134,7 +134,9 @@ def _lead(judged: Judged) -> str:
     """Who is surely better or worse than the reference, by the interval of the paired difference."""
     key = judged.measures[0]
     name, higher = MEASURES[key]
-    better, worse, open_ = [], [], []
+    better: list[str] = []
+    worse: list[str] = []
+    open_: list[str] = []
     for label, one in judged.standings.items():
         found = one.differences.get(key)
         if found is None or math.isnan(found.value):

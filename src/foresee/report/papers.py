@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from foresee.papers.cells import Scatter
 from foresee.report.figures import ROLES, Chart, Layer, Scale
@@ -25,7 +25,7 @@ def figure(scatter: Scatter) -> Figure:
         places = range(len(scatter.boxes))
         groups = [[y for x, y in zip(scatter.x, scatter.y, strict=True) if x == place] for place in places]
         line = {"color": ROLES["best"]}
-        how = dict.fromkeys(("boxprops", "whiskerprops", "capprops", "medianprops"), line)
+        how: dict[str, Any] = dict.fromkeys(("boxprops", "whiskerprops", "capprops", "medianprops"), line)
         made.axes[0].boxplot(groups, positions=list(places), widths=0.5, showfliers=False, **how)
         made.axes[0].set_xticks(list(places), scatter.boxes)
     return made

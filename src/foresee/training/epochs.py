@@ -169,7 +169,8 @@ class Epochs:
                     self._save()
                     self.interrupts.here()
             self.training.check()
-            val = self._judge(self.data.validation)
+            with self.training.averaged():
+                val = self._judge(self.data.validation)
             if val is not None and not math.isfinite(val.loss):
                 raise TrainingError(
                     f"the loss on validation data is {val.loss} after epoch {number + 1}; try a smaller lr"
@@ -203,7 +204,8 @@ class Epochs:
         if val is None or before is None or val.merit > before.merit:
             self.best = (number + 1, val)
             facts = {"epoch": number + 1, "validation": None if val is None else val.to_json()}
-            self.kept.save_best(weights(self.training.network), facts)
+            with self.training.averaged():
+                self.kept.save_best(weights(self.training.network), facts)
 
     def _step(self, batch: Batch) -> None:
         try:

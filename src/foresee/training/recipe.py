@@ -74,6 +74,7 @@ class Recipe(Settings):
         schedule: how the rate falls: `cosine`, `linear`, `constant`, or `step` (a tenth at a half and at three quarters).
         warmup_epochs: epochs (or a share of one) in which the rate rises from 0.
         clip: the largest norm of all gradients together; 0 does not clip.
+        average: decay of the exponential average of the weights, which is judged and kept instead of them; 0 for none.
         label_smoothing: share of each target that is spread over all classes.
         crop: pixels of zeros around an image before one of its own size is cut out; 0 does not crop.
         resized_crop: least share of an image's area that is cut out and enlarged to its size; 0 does not.
@@ -122,6 +123,7 @@ class Recipe(Settings):
     schedule: str = setting("cosine", _one_of(SCHEDULES))
     warmup_epochs: float = setting(0.0, _number())
     clip: float = setting(0.0, _number())
+    average: float = setting(0.0, Kind("a decay from 0 to below 1", lambda value: _is_number(value) and 0 <= value < 1))
     label_smoothing: float = setting(0.0, _number(0, 1))
     crop: int = setting(0, whole(least=0))
     resized_crop: float = setting(0.0, _number(0, 1))

@@ -24,6 +24,7 @@ from foresee.spaces.darts.network import DropPath
 from foresee.task import Task
 from foresee.training import losses, schedules
 from foresee.training.augmentation import augment, mixed
+from foresee.training.averaging import Average
 from foresee.training.checkpoints import optimiser_tensors, restore_optimiser
 from foresee.training.evaluations import evaluating
 from foresee.training.optimisers import optimiser, set_rate
@@ -88,6 +89,7 @@ class Training:
         self.network = network.to(self.device, **layout)  # type: ignore[call-overload]
         self.teacher = None if teacher is None or recipe.distil == 0 else teacher.to(self.device).eval()
         self.optimiser = optimiser(recipe, network)
+        self.average = Average(self.network, recipe.average) if recipe.average else None
         self._parameters = [one for group in self.optimiser.param_groups for one in group["params"]]
         self._paths = [module for module in network.modules() if isinstance(module, DropPath)]
         self._dtype = getattr(torch, recipe.precision)
@@ -123,6 +125,8 @@ class Training:
             self._scaler.step(self.optimiser)
             self._scaler.update()
         self.number += 1
+        if self.average is not None:
+            self.average.update(self.number)
         mixed_classes = self.kind == "classes" and targets.is_floating_point()
         right = losses.correct(outputs, targets.argmax(1) if mixed_classes else targets, cast("losses.Kind", self.kind))
         return StepResult(loss.detach(), right, len(batch), rate)
@@ -189,6 +193,10 @@ class Training:
 
         return batch.placed(place)
 
+    def averaged(self) -> AbstractContextManager[None]:
+        """What judging happens in: the averages of the weights, where the recipe asks for them."""
+        return nullcontext() if self.average is None else self.average.used()
+
     def precise(self) -> AbstractContextManager[Any]:
         """What forward runs happen in: autocast, where the recipe asks for fewer digits."""
         if self.recipe.precision == "float32":
@@ -251,9 +259,12 @@ class Training:
 
     # -- what is kept -----------------------------------------------------------------------------------------------------
     def tensors(self) -> dict[str, Tensor]:
-        """The weights and buffers (`network.*`) and what the optimiser remembers (`optimiser.*`)."""
+        """The weights and buffers (`network.*`), their averages, and what the optimiser remembers (`optimiser.*`)."""
         self.check()
-        state = {f"network.{key}": value for key, value in weights(self.network).items()}
+        own = weights(self.network) if self.average is None else self.average.own
+        state = {f"network.{key}": value for key, value in own.items()}
+        if self.average is not None:
+            state |= {f"average.{key}": value for key, value in self.average.tensors().items()}
         return state | {f"optimiser.{key}": value for key, value in optimiser_tensors(self.optimiser).items()}
 
     def facts(self) -> dict[str, Any]:
@@ -264,6 +275,8 @@ class Training:
     def restore(self, tensors: Mapping[str, Tensor], facts: Mapping[str, Any]) -> None:
         """Go on from what `tensors` and `facts` gave."""
         load_weights(self.network, _under("network.", tensors))
+        if self.average is not None:
+            self.average.restore(_under("average.", tensors))
         restore_optimiser(self.optimiser, _under("optimiser.", tensors), facts)
         self.number, self.kind = int(facts["step"]), facts.get("kind")
         self._unseen = []

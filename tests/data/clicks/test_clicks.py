@@ -123,6 +123,7 @@ def test_a_prepared_folder(log: Path, tmp_path: Path) -> None:
         fd.load(folder, preprocessing=prepare(log, fd.schema("criteo", least=5)) / "preprocessing")
 
 
+@pytest.mark.slow
 def test_a_prepared_folder_needs_numpy_alone(log: Path, tmp_path: Path) -> None:
     folder = prepare(log, "criteo", tmp_path / "p")
     code = (

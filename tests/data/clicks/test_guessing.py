@@ -13,6 +13,7 @@ import pytest
 
 from foresee.data.clicks.generating import generated
 from foresee.data.clicks.guessing import Guess, guess
+from foresee.data.clicks.profile import profile
 from foresee.data.clicks.schema import schema
 from foresee.errors import DataError, ForeseeError, InputError, UnknownNameError
 
@@ -45,6 +46,7 @@ def taken(path, **more) -> tuple[dict[str, str], Guess]:
     found = guess(path, **more)
     assert all(one.reason for one in found.columns)
     assert schema(_written(path, found)) == found.schema
+    assert profile(path, found.schema).malformed == 0  # the guess reads every row
     return roles(found), found
 
 
@@ -316,3 +318,65 @@ def test_a_malformed_label_here_and_there_is_overlooked(no, yes, tmp_path):
     rows = [[zipf(40), "oops" if k in (7, 800) else yes if k % 9 == 0 else no] for k in range(1000)]
     found = guess(write(tmp_path / "a.csv", ["site", "click"], rows))
     assert (found.schema.positive, found.schema.negative) == ((yes,), (no,))
+
+
+def test_a_log_with_words_for_names(tmp_path):
+    names = ["Daily Time Spent on Site", "Age", "Area Income", "Ad Topic Line", "City", "Male", "Country", "Timestamp"]
+    rows = [
+        [f"{rng.uniform(30, 90):.2f}", rng.randrange(19, 61), f"{rng.uniform(2e4, 8e4):.2f}", f"Line number {k} of all",
+         f"City {rng.randrange(700)}", rng.randrange(2), f"Country {zipf(200)}", f"2016-03-{1 + k % 28:02} {k % 24:02}:53:11",
+         rng.randrange(2)]
+        for k in range(800)
+    ]  # fmt: skip
+    there, found = taken(write(tmp_path / "ads.csv", [*names, "Clicked on Ad"], rows))
+    assert there["Clicked on Ad"] == "label"
+    assert (there["Ad Topic Line"], there["Timestamp"], there["Male"]) == ("left out", "time", "category")
+    assert found.schema.numeric == ("Daily Time Spent on Site", "Age", "Area Income")
+
+
+def test_a_campaign_by_telephone(tmp_path):
+    """Semicolons, all words in quotes, a label called y beside other columns of yes and no."""
+    rows = [
+        [rng.randrange(18, 90), rng.choice(["admin.", "services", "retired"]), rng.choice(["no", "no", "yes"]),
+         round(rng.gauss(1400, 900)), rng.choice(["yes", "no"]), rng.choice(["may", "jun", "jul"]),
+         int(rng.expovariate(0.005)), rng.choice([-1, -1, 87, 181]), rng.choice(["no", "no", "no", "yes"])]
+        for _ in range(900)
+    ]  # fmt: skip
+    names = ["age", "job", "default", "balance", "housing", "month", "duration", "pdays", "y"]
+    there, found = taken(write(tmp_path / "bank.csv", names, rows, ";", quoting=csv.QUOTE_NONNUMERIC))
+    assert (there["y"], there["default"], there["housing"]) == ("label", "category", "category")
+    assert found.schema.numeric == ("age", "balance", "duration")
+    assert found.schema.positive == ("yes",)
+
+
+def test_behaviour_without_names(tmp_path):
+    rows = [
+        [zipf(9000), zipf(40_000), zipf(900), rng.choice(["pv", "pv", "pv", "fav", "buy"]), 1511544070 + k]
+        for k in range(900)
+    ]
+    there, found = taken(write(tmp_path / "behaviour.csv", None, rows))
+    assert there["column_4"] == "label"
+    assert found.schema.positive == ("buy",)
+
+
+def test_a_log_of_a_bandit(tmp_path):
+    rows = [
+        [k, f"2019-11-24 00:{k % 60:02}:01.5103{k % 100:02}+00:00", rng.randrange(80), rng.randrange(1, 4),
+         int(rng.random() < 0.05), rng.choice(["0.0125", "0.3", "0.0875"]), hashed(zipf(5), 32), f"{rng.random():.3f}"]
+        for k in range(900)
+    ]  # fmt: skip
+    names = [
+        "",
+        "timestamp",
+        "item_id",
+        "position",
+        "click",
+        "propensity_score",
+        "user_feature_0",
+        "user-item_affinity_0",
+    ]
+    there, _ = taken(write(tmp_path / "bandit.csv", names, rows))
+    assert there == {
+        "": "left out", "timestamp": "time", "item_id": "category", "position": "category", "click": "label",
+        "propensity_score": "number", "user_feature_0": "category", "user-item_affinity_0": "number",
+    }  # fmt: skip

@@ -120,6 +120,7 @@ def test_saved_and_loaded(learnt: tuple[Preprocessing, list[Chunk]], tmp_path: P
     assert sorted(file.name for file in (tmp_path / "p").iterdir()) == ["preprocessing.json", "values.npy"]
 
 
+@pytest.mark.slow
 def test_served_in_another_process_without_the_engine(
     learnt: tuple[Preprocessing, list[Chunk]], tmp_path: Path
 ) -> None:

@@ -17,11 +17,16 @@ from foresee.grid import listed
 LABELS = frozenset(
     """
     label labels click clicks clicked isclick isclicked clk hasclick wasclicked clickflag clicklabel target targets y class
-    income response outcome answer result isattributed converted conversion isconverted isconversion hasconverted purchase
-    purchased ispurchase bought buy isbuy booked ordered installed install subscribed subscribe churn churned default survived
-    liked islike like istrade trade deposit
+    isattributed converted conversion isconverted isconversion hasconverted purchase purchased ispurchase bought buy isbuy
+    booked ordered installed install subscribed subscribe churn churned
     """.split()  # noqa: SIM905
 )
+#: names that are labels where nothing is called by one of the others
+MAYBE = frozenset(
+    "income response outcome answer result default survived liked islike like istrade trade deposit".split()  # noqa: SIM905
+)
+#: and words that say it in a longer name
+WORDS = frozenset(("label", "click", "clicked", "target", "converted", "conversion", "purchased", "bought"))
 #: names of columns that say what somebody did
 ACTIONS = (
     "action",
@@ -37,6 +42,9 @@ ACTIONS = (
 #: values that mean yes in such columns, and in others
 DONE = frozenset(
     ("click", "clicked", "clk", "buy", "bought", "purchase", "purchased", "conversion", "converted", "install", "order")
+)
+SEEN = frozenset(
+    ("pv", "view", "impression", "imp", "show", "shown", "cart", "fav", "favorite", "addtocart", "exposure")
 )
 YES = frozenset(("1", "1.0", "yes", "y", "true", "t", "positive", "pos", "clicked", "click", "success", "on"))
 NO = frozenset(("0", "0.0", "-1", "-1.0", "no", "n", "false", "f", "negative", "neg", "off", "none"))
@@ -67,9 +75,13 @@ def find_label(columns: Sequence[Column], *, header: bool, label: str | None = N
             raise UnknownNameError(f"column of {where}", label, [one.name for one in columns])
         return _of(named, "you said so")
     binary = [one for one in columns if len(_values(one)) == 2]
-    called = [one for one in binary if one.plain_name in LABELS] + [
-        one for one in columns if one.plain_name in ACTIONS and _is_action(one)
-    ]
+    acted = [one for one in columns if _is_action(one) and (one.plain_name in ACTIONS or len(_events(one)) > 1)]
+    ways = (
+        [one for one in columns if one in acted or (one in binary and one.plain_name in LABELS)],
+        [one for one in binary if one.plain_name in MAYBE],
+        [one for one in binary if set(one.words) & WORDS],
+    )
+    called = next((some for some in ways if some), [])
     if len(called) == 1:
         return _of(called[0], "its name, and its values")
     if not called and len(binary) == 1 and not binary[0].split:
@@ -126,8 +138,12 @@ def _values(column: Column) -> list[str]:
 
 def _is_action(column: Column) -> bool:
     """Whether its values say what somebody did, one thing of which is to be foreseen."""
-    values = {value.lower() for value in _values(column)}
-    return 2 <= len(values) <= MOST_ACTIONS and len(values & DONE) == 1
+    return 2 <= len(column.counts) <= MOST_ACTIONS and len(_events(column) & DONE) == 1
+
+
+def _events(column: Column) -> set[str]:
+    """Those of its values that say what somebody did."""
+    return {value.lower() for value in column.counts} & (DONE | SEEN) if len(column.counts) <= MOST_ACTIONS else set()
 
 
 def _unclear(several: Sequence[Column], columns: Sequence[Column], where: str) -> str:

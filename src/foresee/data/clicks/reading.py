@@ -182,10 +182,13 @@ def _has_blanks(content: bytes, delimiter: str) -> bool:
 
 def _from_records(records: list[Record], found: Layout, known: Schema) -> Chunk:
     """From records that were taken apart one by one."""
+    pa = need("pyarrow")
     whole = [one for one in records if one.fields is not None and len(one.fields) == found.fields]
     wrong = [one for one in records if one.fields is None or len(one.fields) != found.fields]
     texts = {
-        name: _absent(len(whole)) if place is None else Texts.of([one.fields[place] for one in whole])  # type: ignore[index]
+        name: _absent(len(whole))
+        if place is None
+        else ArrowTexts(pa.array([one.fields[place] for one in whole], pa.string()), strip=True)  # type: ignore[index]
         for name, place in found.places.items()
     }
     malformed = [

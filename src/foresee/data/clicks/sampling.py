@@ -6,7 +6,6 @@ time, and some by label. A compressed file is read from its beginning only.
 
 from __future__ import annotations
 
-import csv
 import gzip
 import re
 import zlib
@@ -17,7 +16,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from foresee.data.clicks.blocks import STRANGERS
+from foresee.data.clicks.blocks import STRANGERS, scan
 from foresee.data.clicks.columns import ArrowTexts
 from foresee.data.clicks.reading import is_parquet
 from foresee.data.loading import reading
@@ -57,11 +56,11 @@ def sample(path: Path, rows: int = 10_000) -> Sample:
     if is_parquet(path):
         return _parquet(path, rows)
     with reading(path, "a table of text"):
-        texts, whole = _lines(path, rows + 1)
-    if not texts:
+        lines, whole = _lines(path, rows + 1)
+    if not lines:
         raise DataError(f"{path}: is empty; expected rows with a label, such as a CSV file")
-    delimiter = _delimiter(texts[:LINES])
-    split = [fields for fields in csv.reader(texts, delimiter=delimiter) if fields]
+    delimiter = _delimiter(lines[:LINES])
+    split = _fields(lines, delimiter)
     width = Counter(map(len, split[:LINES])).most_common(1)[0][0] if split else 0
     if width < 2:
         raise DataError(
@@ -86,14 +85,14 @@ def by_position(width: int) -> tuple[str, ...]:
     return tuple(f"column_{place}" for place in range(1, width + 1))
 
 
-def _lines(path: Path, rows: int) -> tuple[list[str], bool]:
+def _lines(path: Path, rows: int) -> tuple[list[bytes], bool]:
     """Lines of the file as said above, and whether these are all."""
     with path.open("rb") as file:
         start = file.read(6)
         for mark, kind in STRANGERS.items():
             if start.startswith(mark):
                 raise DataError(f"{path}: is {kind}; expected text in UTF-8, plain or compressed by gzip")
-        file.seek(0)
+        file.seek(0 if not start.startswith(b"\xef\xbb\xbf") else 3)  # a mark of the order of bytes is none of the text
         if start.startswith(b"\x1f\x8b"):
             with gzip.open(file, "rb") as packed:
                 first = _some(packed, rows)
@@ -109,32 +108,32 @@ def _lines(path: Path, rows: int) -> tuple[list[str], bool]:
         return kept, False
 
 
-def _some(file: BinaryIO | gzip.GzipFile, many: int) -> list[str]:
+def _some(file: BinaryIO | gzip.GzipFile, many: int) -> list[bytes]:
     """The next lines; of a file that is damaged, those before the damage."""
-    found: list[str] = []
+    found: list[bytes] = []
     try:
-        found.extend(map(_text, islice(iter(lambda: file.readline(LONGEST), b""), many)))
+        found.extend(islice(iter(lambda: file.readline(LONGEST), b""), many))
     except (EOFError, zlib.error, gzip.BadGzipFile):
         if not found:
             raise
-    return found
+    return [line if line.endswith(b"\n") else line + b"\n" for line in found]
 
 
-def _text(line: bytes) -> str:
-    """A line as text, whatever bytes it has; a mark of the order of bytes is none of it."""
-    return line.decode("utf-8", "replace").lstrip("\ufeff").replace("\0", "")
+def _fields(lines: Sequence[bytes], delimiter: str) -> list[list[str]]:
+    """The fields of the records that can be told apart."""
+    records, _ = scan(b"".join(lines), 1, delimiter, final=True)
+    return [record.fields for record in records if record.fields]
 
 
-def _delimiter(texts: Sequence[str]) -> str:
+def _delimiter(lines: Sequence[bytes]) -> str:
     """What most lines agree on, and of those the one that makes the most fields."""
 
     def fit(delimiter: str) -> tuple[float, int]:
-        widths = Counter(len(fields) for fields in csv.reader(texts, delimiter=delimiter) if fields)
-        first = len(next(csv.reader(texts[:1], delimiter=delimiter), []))
-        width, many = widths.most_common(1)[0] if widths else (0, 0)
-        agreed = many / max(sum(widths.values()), 1) if width > 1 else 0.0
+        split = _fields(lines, delimiter)
+        width, many = Counter(map(len, split)).most_common(1)[0] if split else (0, 0)
+        agreed = many / len(split) if width > 1 else 0.0
         # a header line that does not fit speaks against it: decimal commas are as regular as fields
-        return (round(agreed, 1) - (0.3 if first != width else 0.0), width)
+        return (round(agreed, 1) - (0.3 if split and len(split[0]) != width else 0.0), width)
 
     return max(DELIMITERS, key=fit)
 

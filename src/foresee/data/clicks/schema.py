@@ -32,6 +32,7 @@ from typing import Any
 
 from foresee.data.base import digest
 from foresee.data.clicks.answers import answers
+from foresee.data.clicks.consistency import check_columns
 from foresee.data.clicks.splitting import whole_split
 from foresee.errors import InputError, UnknownNameError, shown
 from foresee.registry import tidy
@@ -40,8 +41,6 @@ from foresee.settings import Kind, Settings, name, names, needed, setting, table
 
 #: texts that mean that there is no value, blanks around them aside
 MISSING = ("", "NA", "N/A", "NaN", "nan", "NULL", "null", "None", "none", "\\N", "?", "-")
-#: what can be taken from a time
-TAKEN = ("hour", "weekday", "day", "month")
 #: what stands in the place of a number that is missing
 FILLS = ("mean", "zero")
 
@@ -116,9 +115,7 @@ class Schema(Settings):
                 raise InputError(f"{self._called}: {one.name} = {shown(value)}: expected {kind.words}")
         super().__post_init__()
         object.__setattr__(self, "missing", tuple(dict.fromkeys(text.strip() for text in self.missing)))
-        self._check_columns()
-        for made, of in self.derived.items():
-            self._check_derived(made, of)
+        check_columns(self, self._called)
         object.__setattr__(self, "split", whole_split(self.split, self._called))
         if self.split["by"] == "time" and self.time is None:
             raise InputError(f"{self._called}: a split by time needs to know the column: time = ...")
@@ -149,43 +146,6 @@ class Schema(Settings):
         [True, False, None]
         """
         return answers(self.positive, self.negative, self._called)
-
-    def _check_columns(self) -> None:
-        if not self.label:
-            raise InputError(f"{self._called}: label is empty; expected the name of a column")
-        if not self.features:
-            raise InputError(
-                f"{self._called}: neither numeric nor categories; expected at least one column to learn from"
-            )
-        seen: set[str] = set()
-        for one in (self.label, *self.features):
-            if one in seen:
-                raise InputError(
-                    f"{self._called}: column {shown(one)} is named twice among label, numeric and categories"
-                )
-            seen.add(one)
-        if self.columns is not None and len(set(self.columns)) < len(self.columns):
-            raise InputError(f"{self._called}: columns: a name stands there twice")
-        if isinstance(self.log, tuple):
-            for one in self.log:
-                if one not in self.numeric:
-                    raise UnknownNameError(f"numeric column in log of {self._called}", one, self.numeric)
-        for one in self.optional:
-            if one == self.label or one not in self.features:
-                raise UnknownNameError(f"column in optional of {self._called}", one, self.features)
-        if self.columns is not None:
-            sources = (*(of.get("from", "") for of in self.derived.values()), *self.features)
-            for one in (self.label, *(one for one in sources if one not in self.derived)):
-                if one not in self.columns:
-                    raise UnknownNameError(f"column of {self._called}, not in columns:", one, self.columns)
-
-    def _check_derived(self, made: str, of: Any) -> None:
-        if not isinstance(of, Mapping) or set(of) != {"from", "take", "format"}:
-            raise InputError(f"{self._called}: derived {made}: expected from, take and format, not {shown(of)}")
-        if of["take"] not in TAKEN:
-            raise UnknownNameError(f"part of a time (take) of {made}", str(of["take"]), TAKEN)
-        if made not in self.features:
-            raise InputError(f"{self._called}: derived {made} is neither among numeric nor among categories")
 
     # -- as text ------------------------------------------------------------------------------------------------------
     @property
