@@ -25,7 +25,11 @@ from foresee.task import parse_shape
 
 #: what `--schema` takes, wherever a click log can be read
 SchemaOption = Annotated[
-    str | None, typer.Option(help="columns of a click log: criteo, avazu, kdd2012, or a TOML file")
+    str | None,
+    typer.Option(
+        help="columns of a click log: criteo, avazu, kdd2012, or a TOML file",
+        show_default="guessed, or as it was found",
+    ),
 ]
 
 

@@ -10,7 +10,7 @@ from typing import Any, cast
 
 from foresee.budgets import Clock, LatencyTable, Limit, Limits
 from foresee.data import Data, GivenBatches
-from foresee.errors import InputError, RunError, SettingsMismatchError
+from foresee.errors import InputError, RunError, SettingsMismatchError, shown
 from foresee.handed import as_batches
 from foresee.proxies.base import Proxy
 from foresee.runs import engines
@@ -316,7 +316,8 @@ def _check_same(
     before = store.get("environment", {})
     for key in ("data_fingerprint", "task", "measured"):
         if before.get(key) != facts.get(key):
-            differences.append(f"{key}: {facts.get(key)} here, {before.get(key)} in the run")
+            here, there = (shown(one) if isinstance(one, Mapping) else one for one in (facts.get(key), before.get(key)))
+            differences.append(f"{key}: {here} here, {there} in the run")
     if not differences and before.get("source") != facts.get("source"):
         what = settings.space.rpartition(":")[2]
         raise SettingsMismatchError(

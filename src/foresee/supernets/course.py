@@ -19,7 +19,7 @@ from torch import Tensor, nn
 
 from foresee.batch import Batch
 from foresee.data import Data
-from foresee.errors import RunError, SettingsMismatchError
+from foresee.errors import RunError, SettingsMismatchError, shown
 from foresee.runs.events import Announcer, Event
 from foresee.seeds import derive
 from foresee.task import Task
@@ -118,13 +118,18 @@ class Place:
         if wrong:
             raise SettingsMismatchError(
                 f"{self.folder / self.name}.json is of another training: "
-                + "; ".join(f"{key}: {said[key]} here, {facts.get(key)} there" for key in wrong)
+                + "; ".join(f"{key}: {_short(said[key])} here, {_short(facts.get(key))} there" for key in wrong)
             )
         return tensors, facts
 
     def keep(self, tensors: Mapping[str, Tensor], facts: Mapping[str, Any]) -> None:
         """Write a checkpoint."""
         checkpoints.write(self.folder, self.name, tensors, facts)
+
+
+def _short(value: Any) -> Any:
+    """Of a table no more than a message can hold: a click log has hundreds of vocabularies."""
+    return shown(value) if isinstance(value, Mapping) else value
 
 
 def follow(
