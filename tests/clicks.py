@@ -1,4 +1,4 @@
-"""Click logs of a few rows, in the form of Criteo's, for tests: categories decide the label, so that something can be learnt."""
+"""Click logs of a few rows in the form of Criteo's, for tests: categories decide the label, so that it can be learnt."""
 
 from __future__ import annotations
 

@@ -351,8 +351,8 @@ def test_a_proxy_that_wants_more_than_there_is_stops_no_other():
 
 def test_the_three_parts_of_a_click_log_are_one_batch():
     dense, sparse, labels = torch.rand(6, 3), torch.arange(12).view(6, 2), torch.arange(6) % 2
-    for given in ((dense, sparse, labels), (dense.numpy(), sparse.numpy(), labels.float().view(6, 1).numpy())):
-        (batch,) = as_batches(given)
+    for handed in ((dense, sparse, labels), (dense.numpy(), sparse.numpy(), labels.float().view(6, 1).numpy())):
+        (batch,) = as_batches(handed)
         assert torch.equal(batch.parts[0], dense)
         assert torch.equal(batch.parts[1], sparse)
         assert len(batch.labels) == 6
