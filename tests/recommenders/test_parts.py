@@ -24,18 +24,18 @@ def test_a_number_scales_its_vector() -> None:
     dense, sparse = torch.tensor([[2.0, -3.0]]), torch.tensor([[1, 2]])
     found = fields(dense, sparse)
     assert found.shape == (1, 4, 5)
-    assert torch.equal(found[0, 0], 2 * fields.numbers[0])
-    assert torch.equal(found[0, 1], -3 * fields.numbers[1])
+    assert torch.equal(found[0, 0], 2 * fields.embedded[0])
+    assert torch.equal(found[0, 1], -3 * fields.embedded[1])
     assert torch.equal(found[0, 3], fields.tables.table.weight[3 + 2])
 
 
 def test_the_linear_part_is_a_sum_over_what_is_there() -> None:
     linear = Linear(TASK)
     nn.init.normal_(linear.tables.table.weight)
-    nn.init.normal_(linear.numbers.weight)
+    nn.init.normal_(linear.embedded)
     dense, sparse = torch.tensor([[2.0, -3.0]]), torch.tensor([[1, 2]])
     hot = torch.tensor([[0.0, 1, 0, 0, 0, 1, 0]])
-    slow = linear.numbers(dense) + hot @ linear.tables.table.weight
+    slow = dense @ linear.embedded + linear.bias + hot @ linear.tables.table.weight
     assert torch.allclose(linear(dense, sparse), slow)
 
 

@@ -47,12 +47,12 @@ class Fields(nn.Module):
 
     def __init__(self, task: Task, dimension: int) -> None:
         super().__init__()
-        self.numbers = nn.Parameter(torch.empty(task.inputs[0], dimension).normal_(std=SPREAD))
+        self.embedded = nn.Parameter(torch.empty(task.inputs[0], dimension).normal_(std=SPREAD))
         self.tables = Tables(task.vocabularies, dimension)
 
     def forward(self, dense: Tensor, sparse: Tensor) -> Tensor:
         """The vectors, numbers first."""
-        return torch.cat([dense.unsqueeze(2) * self.numbers, self.tables(sparse)], 1)
+        return torch.cat([dense.unsqueeze(2) * self.embedded, self.tables(sparse)], 1)
 
 
 class Linear(nn.Module):
@@ -60,15 +60,14 @@ class Linear(nn.Module):
 
     def __init__(self, task: Task) -> None:
         super().__init__()
-        self.numbers = nn.Linear(task.inputs[0], 1)
+        self.embedded = nn.Parameter(torch.zeros(task.inputs[0], 1))
         self.tables = Tables(task.vocabularies, 1)
-        nn.init.zeros_(self.numbers.weight)
-        nn.init.zeros_(self.numbers.bias)
+        self.bias = nn.Parameter(torch.zeros(1))
         nn.init.zeros_(self.tables.table.weight)
 
     def forward(self, dense: Tensor, sparse: Tensor) -> Tensor:
         """The sum."""
-        out: Tensor = self.numbers(dense) + self.tables(sparse).sum(1)
+        out: Tensor = dense @ self.embedded + self.tables(sparse).sum(1) + self.bias
         return out
 
 
