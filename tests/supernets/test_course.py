@@ -73,9 +73,9 @@ def test_another_course_is_refused(tmp_path):
     place = Place(tmp_path, "last")
     followed(3, place=place, said={"form": (1, 2)})
     assert followed(3, place=place, resume=True, said={"form": (1, 2)})[2] == followed(3)[2]
-    with pytest.raises(SettingsMismatchError, match=r"form: \[1, 3\] here, \[1, 2\] there"):
+    with pytest.raises(SettingsMismatchError, match=r"form: \[1, 3\] here, \[1, 2\] in the run"):
         followed(3, place=place, resume=True, said={"form": (1, 3)})
-    with pytest.raises(SettingsMismatchError, match="steps: 4 here, 3 there"):
+    with pytest.raises(SettingsMismatchError, match="steps: 4 here, 3 in the run"):
         followed(4, place=place, resume=True, said={"form": (1, 2)})
 
 

@@ -19,11 +19,12 @@ from torch import Tensor, nn
 
 from foresee.batch import Batch
 from foresee.data import Data
-from foresee.errors import RunError, SettingsMismatchError, shown
+from foresee.errors import RunError, SettingsMismatchError
 from foresee.runs.events import Announcer, Event
 from foresee.seeds import derive
 from foresee.task import Task
 from foresee.training import checkpoints
+from foresee.training.keeping import differences
 from foresee.training.recipe import Recipe
 from foresee.training.steps import Training
 
@@ -114,11 +115,13 @@ class Place:
                 "folder"
             )
         tensors, facts = checkpoints.read(self.folder, self.name)
-        wrong = [key for key in said if facts.get(key) != said[key]]
+        there = {key: facts.get(key) for key in said}
+        if isinstance(there.get("recipe"), Mapping):  # one from before a recipe had all its values
+            there["recipe"] = json.loads(json.dumps(Recipe.from_json(there["recipe"], where=self.name).to_json()))
+        wrong = differences(said, there)
         if wrong:
             raise SettingsMismatchError(
-                f"{self.folder / self.name}.json is of another training: "
-                + "; ".join(f"{key}: {_short(said[key])} here, {_short(facts.get(key))} there" for key in wrong)
+                f"{self.folder / self.name}.json is of another training: {_cut('; '.join(wrong))}"
             )
         return tensors, facts
 
@@ -127,9 +130,9 @@ class Place:
         checkpoints.write(self.folder, self.name, tensors, facts)
 
 
-def _short(value: Any) -> Any:
-    """Of a table no more than a message can hold: a click log has hundreds of vocabularies."""
-    return shown(value) if isinstance(value, Mapping) else value
+def _cut(text: str, most: int = 600) -> str:
+    """As much as a message can hold: a click log has hundreds of vocabularies."""
+    return text if len(text) <= most else f"{text[:most]}..."
 
 
 def follow(
