@@ -35,7 +35,7 @@ def fit(path: Path, of: Schema | str) -> tuple[Preprocessing, list[Chunk]]:
 
 @pytest.fixture(scope="module")
 def learnt(tmp_path_factory: pytest.TempPathFactory) -> tuple[Preprocessing, list[Chunk]]:
-    return fit(criteo(tmp_path_factory.mktemp("p") / "c.tsv", 80), "criteo")
+    return fit(criteo(tmp_path_factory.mktemp("p") / "c.tsv", 80), schema("criteo", least=2))
 
 
 @pytest.mark.parametrize("normalise", [True, False])
@@ -152,3 +152,10 @@ def test_damage_is_seen(learnt: tuple[Preprocessing, list[Chunk]], tmp_path: Pat
             Preprocessing.load(tmp_path)
     with pytest.raises(DataError, match="no preprocessing that can be read"):
         Preprocessing.load(tmp_path / "none")
+
+
+def test_an_empty_file_of_values_is_said(learnt: tuple[Preprocessing, list[Chunk]], tmp_path: Path) -> None:
+    learnt[0].save(tmp_path)
+    (tmp_path / "values.npy").write_bytes(b"")
+    with pytest.raises(DataError, match="no preprocessing that can be read"):
+        Preprocessing.load(tmp_path)

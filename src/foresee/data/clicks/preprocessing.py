@@ -186,7 +186,7 @@ class Preprocessing:
                 values,
                 plain["facts"],
             )
-        except (OSError, ValueError, KeyError, TypeError) as error:
+        except (OSError, EOFError, ValueError, KeyError, TypeError) as error:
             raise DataError(f"{folder}: no preprocessing that can be read ({type(error).__name__}: {error})") from error
         return found
 

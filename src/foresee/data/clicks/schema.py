@@ -78,7 +78,8 @@ class Schema(Settings):
         split: `by` "random" (the default), "order", "time" or "column"; shares `train`, `val`, `test`, or for a column
             its name and the `values` of each part (rows of other values are left out); `seed` of a random split. By "fold",
             piece `fold` of `folds` is the test, and the share `val` of the rest is for validation.
-        least: a category seen in fewer training rows than this is rare; with 1, nothing teaches what a new value means.
+        least: a category seen in fewer training rows than this is rare; with 1, nothing teaches what a new value means, and
+            with few rows the vectors of values that are seen a few times are learnt by heart.
         buckets: how many numbers categories are hashed to, instead of a vocabulary; None: a vocabulary.
         rows: the most values of a vocabulary; the most frequent win.
         name: what the schema is called.
@@ -103,7 +104,7 @@ class Schema(Settings):
     log: tuple[str, ...] | str = setting("counts", Kind('a list of columns, or "counts"', _is_log))
     time: str | None = setting(None, name("the name of a column"))
     split: Mapping[str, Any] = setting({"by": "random"}, table())
-    least: int = setting(2, whole(least=1))
+    least: int = setting(10, whole(least=1))
     buckets: int | None = setting(None, whole(least=1, most=2**30))
     rows: int = setting(500_000, whole(least=1, most=2**30))
     name: str = setting("", name())
