@@ -10,10 +10,10 @@ from pathlib import Path
 import torch
 
 import foresee as fs
-from foresee.data.clicks.generating import generated
-from foresee.data.clicks.guessing import guess
-from foresee.data.clicks.preparing import prepare
-from foresee.data.clicks.profile import profile
+from foresee.data.clicks.guessing.guess import guess
+from foresee.data.clicks.made.generating import generated
+from foresee.data.clicks.preparing.prepare import prepare
+from foresee.data.clicks.profile.profiling import profile
 
 
 def main() -> None:

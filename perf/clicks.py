@@ -61,14 +61,14 @@ def made(path: Path, rows: int, seed: int = 0) -> None:
 
 
 def read(path: Path, folder: Path) -> int:
-    from foresee.data.clicks.reading import chunks
+    from foresee.data.clicks.reading.streaming import chunks
 
     return sum(len(chunk) for chunk in chunks(path, "criteo"))
 
 
 def prepared(path: Path, folder: Path) -> int:
-    from foresee.data.clicks.preparing import prepare
-    from foresee.data.clicks.storing import manifest_of
+    from foresee.data.clicks.preparing.prepare import prepare
+    from foresee.data.clicks.preparing.storing import manifest_of
 
     found = manifest_of(prepare(path, "criteo", folder))
     assert found is not None
@@ -130,7 +130,7 @@ WAYS = {way.__name__: way for way in (read, prepared, epoch, sequential, by_pyar
 def child(way: str, path: Path, folder: Path) -> None:
     import foresee.data  # what is imported is not measured
 
-    need = foresee.data.clicks.reading.need
+    need = foresee.data.clicks.reading.streaming.need
     for library in ("pyarrow.csv", "pyarrow.compute"):
         need(library)
     before, start = resource.getrusage(resource.RUSAGE_SELF), time.perf_counter()

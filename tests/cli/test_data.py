@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from foresee.data.clicks.generating import generated
+from foresee.data.clicks.made.generating import generated
 from foresee.data.clicks.schema import schema
 
 pytest.importorskip("pyarrow")

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from foresee.data.clicks.blocks import Malformed
-from foresee.data.clicks.guessing import Guess
-from foresee.data.clicks.profile import Profile
-from foresee.data.clicks.roles import Guessed
+from foresee.data.clicks.guessing.guess import Guess
+from foresee.data.clicks.guessing.roles import Guessed
+from foresee.data.clicks.profile.profiling import Profile
+from foresee.data.clicks.profile.tallies import Categories, Numbers, Rate
+from foresee.data.clicks.reading.blocks import Malformed
 from foresee.data.clicks.schema import Schema
-from foresee.data.clicks.tallies import Categories, Numbers, Rate
 
 
 def made_up_profile(text: str = "site", **changes) -> Profile:

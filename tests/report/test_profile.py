@@ -8,7 +8,7 @@ from html.parser import HTMLParser
 import pytest
 from tests.report.made_up_profile import made_up_guess, made_up_profile
 
-from foresee.data.clicks.tallies import Rate
+from foresee.data.clicks.profile.tallies import Rate
 from foresee.report import profile
 from foresee.report.profile import along, by_column, hover, notes, render, save, tell
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from foresee.data.arrays import Arrays
 from foresee.data.base import Data, Part
 from foresee.data.clicks.clicks import Clicks
-from foresee.data.clicks.preparing import prepare
+from foresee.data.clicks.preparing.prepare import prepare
 from foresee.data.clicks.preprocessing import Preprocessing
 from foresee.data.clicks.schema import Schema, schema
 from foresee.data.datasets import GivenDataset

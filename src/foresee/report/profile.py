@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from itertools import accumulate
 from pathlib import Path
 
-from foresee.data.clicks.guessing import Guess
-from foresee.data.clicks.profile import Profile
-from foresee.data.clicks.tallies import Categories, Numbers, Rate, plain_number
+from foresee.data.clicks.guessing.guess import Guess
+from foresee.data.clicks.profile.profiling import Profile
+from foresee.data.clicks.profile.tallies import Categories, Numbers, Rate, plain_number
 from foresee.grid import listed, shortened
 from foresee.quantities import format_bytes
 from foresee.report.commands import shown_path

@@ -116,8 +116,9 @@ class Place:
             )
         tensors, facts = checkpoints.read(self.folder, self.name)
         there = {key: facts.get(key) for key in said}
-        if isinstance(there.get("recipe"), Mapping):  # one from before a recipe had all its values
-            there["recipe"] = json.loads(json.dumps(Recipe.from_json(there["recipe"], where=self.name).to_json()))
+        kept = there.get("recipe")
+        if isinstance(kept, Mapping):  # one from before a recipe had all its values
+            there["recipe"] = json.loads(json.dumps(Recipe.from_json(kept, where=self.name).to_json()))
         wrong = differences(said, there)
         if wrong:
             raise SettingsMismatchError(

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import numpy as np
 
-from foresee.data.clicks.blocks import Malformed
-from foresee.data.clicks.chunk import Chunk
-from foresee.data.clicks.reading import chunks
+from foresee.data.clicks.reading.blocks import Malformed
+from foresee.data.clicks.reading.chunk import Chunk
+from foresee.data.clicks.reading.streaming import chunks
 from foresee.data.clicks.schema import Schema
 
 SMALL = Schema(label="y", numeric=("n",), categories=("c",), least=1)

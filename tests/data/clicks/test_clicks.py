@@ -13,10 +13,10 @@ import torch
 from tests.data.clicks.logs import SMALL, criteo, small, write
 
 import foresee.data as fd
-from foresee.data.clicks import preparing
 from foresee.data.clicks.clicks import Clicks
-from foresee.data.clicks.preparing import prepare
-from foresee.data.clicks.windows import Windows
+from foresee.data.clicks.preparing import prepare as preparing
+from foresee.data.clicks.preparing.prepare import prepare
+from foresee.data.clicks.preparing.windows import Windows
 from foresee.errors import DataError, InputError, UnknownNameError
 from foresee.task import Task
 from foresee.testing import DataSuite

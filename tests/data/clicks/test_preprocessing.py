@@ -16,12 +16,12 @@ from hypothesis import strategies as st
 from tests.data.clicks.logs import SMALL, criteo, criteo_rows, small
 from tests.properties import examples
 
-from foresee.data.clicks.chunk import Chunk
-from foresee.data.clicks.fitting import Fitting
+from foresee.data.clicks.preparing.fitting import Fitting
 from foresee.data.clicks.preprocessing import Preprocessing, batch_of, logged
-from foresee.data.clicks.reading import chunks
+from foresee.data.clicks.reading.chunk import Chunk
+from foresee.data.clicks.reading.streaming import chunks
+from foresee.data.clicks.reading.texts import key
 from foresee.data.clicks.schema import Schema, schema
-from foresee.data.clicks.texts import key
 from foresee.errors import DataError, InputError
 
 

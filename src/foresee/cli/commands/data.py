@@ -14,8 +14,8 @@ from foresee.cli.app import app, err, out, print_whole
 from foresee.errors import DataError, InputError
 
 if TYPE_CHECKING:
-    from foresee.data.clicks.guessing import Guess
-    from foresee.data.clicks.profile import Profile
+    from foresee.data.clicks.guessing.guess import Guess
+    from foresee.data.clicks.profile.profiling import Profile
     from foresee.data.clicks.schema import Schema
 
 #: stages of preparing, for people
@@ -91,8 +91,8 @@ def _log(
     as_json: bool,
     quiet: bool,
 ) -> None:
-    from foresee.data.clicks.guessing import guess
-    from foresee.data.clicks.profile import profile
+    from foresee.data.clicks.guessing.guess import guess
+    from foresee.data.clicks.profile.profiling import profile
     from foresee.data.clicks.schema import schema as schema_of
     from foresee.runs.folder import write_whole
 
@@ -146,7 +146,7 @@ def _page(found: Profile, guessed: Guess | None, folder: Path) -> Path:
 
 
 def _prepare(path: Path, chosen: Schema, folder: Path, status: Any) -> None:
-    from foresee.data.clicks.preparing import prepare
+    from foresee.data.clicks.preparing.prepare import prepare
 
     folder.parent.mkdir(parents=True, exist_ok=True)
     told = (lambda one: status.update(f"{STAGES.get(one.stage, one.stage)} {one.rows:,} rows"),)

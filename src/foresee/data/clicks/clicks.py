@@ -14,15 +14,15 @@ from torch import Tensor
 
 from foresee.batch import Batch
 from foresee.data.base import SPLITS, Data, digest
-from foresee.data.clicks.blocks import Malformed
-from foresee.data.clicks.guessing import guess
-from foresee.data.clicks.preparing import prepare
+from foresee.data.clicks.guessing.guess import guess
+from foresee.data.clicks.preparing.prepare import prepare
+from foresee.data.clicks.preparing.storing import HEADER, check_whole, manifest_of
+from foresee.data.clicks.preparing.windows import Windows
 from foresee.data.clicks.preprocessing import Preprocessing, batch_of
+from foresee.data.clicks.reading.blocks import Malformed
 from foresee.data.clicks.schema import Schema
 from foresee.data.clicks.schema import schema as schema_of
 from foresee.data.clicks.splitting import PARTS
-from foresee.data.clicks.storing import HEADER, check_whole, manifest_of
-from foresee.data.clicks.windows import Windows
 from foresee.data.loading import Format, Wanted, formats
 from foresee.data.orders import Orders
 from foresee.errors import DataError, InputError, UnknownNameError

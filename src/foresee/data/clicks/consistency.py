@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from foresee.data.clicks.times import TAKE
+from foresee.data.clicks.reading.times import TAKE
 from foresee.errors import InputError, UnknownNameError, shown
 
 if TYPE_CHECKING:

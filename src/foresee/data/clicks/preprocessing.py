@@ -30,10 +30,10 @@ from numpy.typing import NDArray
 
 from foresee.batch import Batch
 from foresee.data.base import digest
-from foresee.data.clicks.chunk import Chunk, chunk_of
-from foresee.data.clicks.columns import as_text
+from foresee.data.clicks.reading.chunk import Chunk, chunk_of
+from foresee.data.clicks.reading.columns import as_text
+from foresee.data.clicks.reading.texts import Keys, Texts
 from foresee.data.clicks.schema import Schema
-from foresee.data.clicks.texts import Keys, Texts
 from foresee.data.normalising import Statistics
 from foresee.errors import DataError, InputError, shown
 from foresee.runs.folder import write_whole

@@ -1,0 +1,1 @@
+"""Guessing: a schema for a log that nobody has described."""

@@ -1,0 +1,1 @@
+"""Click logs that are made here, whose truth is known."""

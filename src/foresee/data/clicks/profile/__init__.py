@@ -1,0 +1,1 @@
+"""Profiles: what is in a log, in one pass."""
