@@ -13,6 +13,8 @@ from html import escape
 from typing import Any
 
 from foresee.errors import InputError
+from foresee.report.placed import draw_placed
+from foresee.report.shapes import NODE, height, node, pill, reach, text_width
 from foresee.spaces.base import Graph, Space
 from foresee.spaces.find import get
 
@@ -21,9 +23,6 @@ COLOURS = 10
 #: operations that let nothing through: drawn as a broken line
 NOTHING = frozenset({"none", "zero", "zeroize"})
 
-_FONT, _CHARACTER = 11.0, 6.0  # text size and a generous width of one character, in units of the view box
-_NODE, _PILL = 26.0, 19.0  # heights of a node and of an edge's name
-_FIRST, _LANE = 42.0, 31.0  # distance from the row to the first lane, and between lanes
 _SLOT = 8.0  # distance between two arcs at one node
 
 
@@ -85,6 +84,8 @@ def is_nothing(operation: str) -> bool:
 
 def operations(graph: Graph) -> list[str]:
     """Operations of a graph in drawing order, one for each edge (or inner node) that has one."""
+    if graph.kinds:
+        return [kind for kind in graph.kinds if kind]
     on_edges = [label for _, _, label in graph.edges if label]
     return on_edges or list(graph.nodes[1:-1])
 
@@ -119,11 +120,28 @@ def draw(graph: Graph, colours: Mapping[str, int], *, name: str, title: str = ""
     `name` makes its ids unique, `title` is its short description. Edges that are the same in `against` step back, so
     that the differences are seen.
     """
-    same = set(against.edges) if against is not None else set()
+    same = frozenset(against.edges) if against is not None else frozenset()
+    inside, width, high = (
+        _in_a_row(graph, colours, same) if not graph.places else draw_placed(graph, colours, same=same)
+    )
+    words = "; ".join(_sentence(graph, edge) for edge in graph.edges)
+    return (
+        f'<svg class="cell" role="img" viewBox="0 0 {width:.0f} {high:.0f}" '
+        f'style="min-width:{0.62 * width:.0f}px;max-width:{1.3 * width:.0f}px" '
+        f'aria-labelledby="{escape(name)}-t {escape(name)}-d">'
+        f'<title id="{escape(name)}-t">{escape(title or graph.title or "cell")}</title>'
+        f'<desc id="{escape(name)}-d">{escape(words)}</desc>{inside}</svg>'
+    )
+
+
+def _in_a_row(
+    graph: Graph, colours: Mapping[str, int], same: frozenset[tuple[int, int, str]]
+) -> tuple[str, float, float]:
+    """The inside of the element, its width and its height."""
     arcs = lanes(graph)
     widths = _node_widths(graph, arcs)
     centres = _centres(graph, arcs, widths)
-    above, below = (_reach(max([0, *(side * arc.lane for arc in arcs)])) for side in (1, -1))
+    above, below = (reach(max([0, *(side * arc.lane for arc in arcs)])) for side in (1, -1))
     width = centres[-1] + widths[-1] / 2 + 6 if centres else 0.0
     row = above + 4
     ports = _ports(arcs, centres)
@@ -135,20 +153,14 @@ def draw(graph: Graph, colours: Mapping[str, int], *, name: str, title: str = ""
         path, head, spot = _route(arc, number, centres, widths, ports, row)
         lines.append(f'<g class="edge {look}"><path d="{path}"/><path class="head" d="{head}"/></g>')
         if arc.label:
-            pills.append(_pill(arc.label, spot, f"pill {look}"))
+            pills.append(pill(arc.label, spot, f"pill {look}"))
     by_nodes = not any(arc.label for arc in arcs)
+    kinds = graph.kinds or (graph.nodes if by_nodes else ("",) * len(graph.nodes))
     nodes = [
-        _node(label, (centres[i], row), widths[i], f"op{colours[label]}" if by_nodes and label in colours else "")
+        node(label, (centres[i], row), widths[i], f"op{colours[kinds[i]]}" if kinds[i] in colours else "")
         for i, label in enumerate(graph.nodes)
     ]
-    words = "; ".join(_sentence(graph, edge) for edge in graph.edges)
-    return (
-        f'<svg class="cell" role="img" viewBox="0 0 {width:.0f} {above + below + 8:.0f}" '
-        f'style="min-width:{0.62 * width:.0f}px;max-width:{1.3 * width:.0f}px" '
-        f'aria-labelledby="{escape(name)}-t {escape(name)}-d">'
-        f'<title id="{escape(name)}-t">{escape(title or graph.title or "cell")}</title>'
-        f'<desc id="{escape(name)}-d">{escape(words)}</desc>' + "".join(lines + pills + nodes) + "</svg>"
-    )
+    return "".join(lines + pills + nodes), width, above + below + 8
 
 
 # -- geometry -------------------------------------------------------------------------------------------------------------
@@ -160,32 +172,18 @@ def _overlap(arc: Arc, start: int, end: int) -> bool:
     return arc.start < end and start < arc.end
 
 
-def _reach(count: int) -> float:
-    """Space needed on one side of the row for so many lanes."""
-    return _FIRST + (count - 1) * _LANE + _PILL / 2 if count else _NODE / 2
-
-
-def _height(lane: int) -> float:
-    """Signed distance from the row to the middle of a lane; up is negative, as in SVG."""
-    return 0.0 if not lane else -(_FIRST + (abs(lane) - 1) * _LANE) * (1 if lane > 0 else -1)
-
-
-def _text_width(text: str) -> float:
-    return len(text) * _CHARACTER
-
-
 def _node_widths(graph: Graph, arcs: Sequence[Arc]) -> list[float]:
     """Wide enough for the name and for the arcs on the busier side."""
     widths = []
     for i, label in enumerate(graph.nodes):
         busy = max(sum(i in (a.start, a.end) and a.lane * side > 0 for a in arcs) for side in (1, -1))
-        widths.append(max(_NODE, _text_width(label) + 16, _SLOT * (busy + 1)))
+        widths.append(max(NODE, text_width(label) + 16, _SLOT * (busy + 1)))
     return widths
 
 
 def _centres(graph: Graph, arcs: Sequence[Arc], widths: Sequence[float]) -> list[float]:
     """Middles of the nodes: neighbours stand as far apart as the name on the line between them asks for."""
-    between = {a.start: _text_width(a.label) + 12 + 28 if a.label else 32.0 for a in arcs if a.lane == 0}
+    between = {a.start: text_width(a.label) + 12 + 28 if a.label else 32.0 for a in arcs if a.lane == 0}
     centres: list[float] = []
     for i, width in enumerate(widths):
         left = 6.0 if not i else centres[-1] + widths[i - 1] / 2 + between.get(i - 1, 24.0)
@@ -196,11 +194,11 @@ def _centres(graph: Graph, arcs: Sequence[Arc], widths: Sequence[float]) -> list
 def _ports(arcs: Sequence[Arc], centres: Sequence[float]) -> dict[tuple[int, bool], float]:
     """Where arc `number` leaves (False) and arrives (True): spread over the node so that nested arcs do not cross."""
     ports: dict[tuple[int, bool], float] = {}
-    for node, centre in enumerate(centres):
+    for at, centre in enumerate(centres):
         for side in (1, -1):
             here = [(n, a) for n, a in enumerate(arcs) if a.lane * side > 0]
-            arriving = sorted((a.end - a.start, n) for n, a in here if a.end == node)
-            leaving = sorted(((a.end - a.start, n) for n, a in here if a.start == node), reverse=True)
+            arriving = sorted((a.end - a.start, n) for n, a in here if a.end == at)
+            leaving = sorted(((a.end - a.start, n) for n, a in here if a.start == at), reverse=True)
             slots = [(n, True) for _, n in arriving] + [(n, False) for _, n in leaving]
             for i, key in enumerate(slots):
                 ports[key] = centre + (i - (len(slots) - 1) / 2) * _SLOT
@@ -222,32 +220,13 @@ def _route(
         return f"M{x1:.1f} {row:.1f}H{x2 - 5:.1f}", head, ((x1 + x2 - 5) / 2, row)
     side = 1 if arc.lane > 0 else -1
     x1, x2 = ports[number, False], ports[number, True]
-    y1 = row - side * _NODE / 2
+    y1 = row - side * NODE / 2
     y2 = y1 - side * 2
-    top = row + _height(arc.lane)
+    top = row + height(arc.lane)
     # A cubic curve reaches three quarters of the way to control points of equal height.
     control = y1 + (top - y1) / 0.75
     path = f"M{x1:.1f} {y1:.1f}C{x1:.1f} {control:.1f} {x2:.1f} {control:.1f} {x2:.1f} {y2 - side * 5:.1f}"
     return path, f"M{x2:.1f} {y2:.1f}l-3.6 {-7 * side}h7.2z", ((x1 + x2) / 2, top)
-
-
-def _pill(label: str, spot: tuple[float, float], look: str) -> str:
-    width = _text_width(label) + 12
-    return (
-        f'<g class="{look}"><rect x="{spot[0] - width / 2:.1f}" y="{spot[1] - _PILL / 2:.1f}" width="{width:.1f}" '
-        f'height="{_PILL:g}" rx="{_PILL / 2:g}"/>{_words(label, spot)}</g>'
-    )
-
-
-def _node(label: str, spot: tuple[float, float], width: float, look: str) -> str:
-    return (
-        f'<g class="node {look}"><rect x="{spot[0] - width / 2:.1f}" y="{spot[1] - _NODE / 2:.1f}" width="{width:.1f}" '
-        f'height="{_NODE:g}" rx="{_NODE / 2:g}"/>{_words(label, spot)}</g>'
-    )
-
-
-def _words(label: str, spot: tuple[float, float]) -> str:
-    return f'<text x="{spot[0]:.1f}" y="{spot[1] + _FONT * 0.35:.1f}" font-size="{_FONT:g}">{escape(label)}</text>'
 
 
 def _sentence(graph: Graph, edge: tuple[int, int, str]) -> str:

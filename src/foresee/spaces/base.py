@@ -28,11 +28,21 @@ A = TypeVar("A")
 
 @dataclass(frozen=True)
 class Graph:
-    """A cell as a picture: labelled nodes in topological order, and labelled edges between them."""
+    """A cell as a picture: labelled nodes in topological order, and labelled edges between them.
+
+    Args:
+        nodes: their labels.
+        edges: from node to node, and what is done on the way ("" where nothing is said).
+        title: what is shown.
+        kinds: what each node does ("" for nothing), where nodes of different labels do the same; colours go by it.
+        places: the column and the row of each node, where streams run side by side; by default all stand in one row.
+    """
 
     nodes: tuple[str, ...]
     edges: tuple[tuple[int, int, str], ...]
     title: str = ""
+    kinds: tuple[str, ...] = ()
+    places: tuple[tuple[int, int], ...] = ()
 
 
 class Space(ABC, Generic[A]):
