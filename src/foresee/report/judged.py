@@ -88,7 +88,7 @@ def tell(judged: Judged) -> JudgedInfo:
     facts = (
         ("Data", f"{data['name']}, {data['samples']:,} rows"),
         ("Folds", f"{data['folds']}, each the test once; {100 * data['validation']:g} % of the rest for validation"),
-        ("Seeds", f"{len(seeds)} on each fold, {seeds[0]} to {seeds[-1]}" if seeds else "none"),
+        ("Seeds", _seeds_text(seeds)),
         ("Recipe", str(recipe.get("name") or "of your own")),
         ("Compared with", judged.reference),
     )
@@ -278,3 +278,9 @@ def reported(judging: Callable[P, Judged]) -> Callable[P, Judged]:
 
 
 judge = reported(run_judging)
+
+
+def _seeds_text(seeds: Sequence[int]) -> str:
+    if not seeds:
+        return "none"
+    return f"{len(seeds)} on each fold, {seeds[0]}" + (f" to {seeds[-1]}" if len(seeds) > 1 else "")
