@@ -6,7 +6,7 @@ Plain values first (`tell`), then one self-contained page (`render`), with the l
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import wraps
 from pathlib import Path
