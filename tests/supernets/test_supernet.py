@@ -218,7 +218,9 @@ def test_a_folder_that_is_taken(tmp_path):
     made("nasbench201").train(data, recipe=RECIPE, out=tmp_path)
     with pytest.raises(RunError, match="holds a checkpoint 'supernet' already"):
         made("nasbench201").train(data, recipe=RECIPE, out=tmp_path)
-    with pytest.raises(SettingsMismatchError, match=r"recipe: .*weights_seed: 1 here, 0 there"):
+    with pytest.raises(
+        SettingsMismatchError, match=r"recipe\.lr: 0\.01 here, 0\.05 in the run; .*weights_seed: 1 here"
+    ):
         made("nasbench201", seed=1).train(data, recipe=RECIPE.but(lr=0.01), out=tmp_path, resume=True)
     again = made("nasbench201").train(data, recipe=RECIPE, out=tmp_path, resume=True)
     assert same(state(again), state(Supernet.load(tmp_path)))

@@ -18,7 +18,7 @@ from foresee.spaces.base import Space
 from foresee.spaces.find import get
 from foresee.supernets import evaluating
 from foresee.supernets.course import BETWEEN, Course, Place, follow, load_finished
-from foresee.supernets.level import steps_of
+from foresee.supernets.level import stated_steps, steps_of
 from foresee.supernets.recipes import usual_recipe
 from foresee.supernets.sampling import Sampler, usual
 from foresee.task import Task
@@ -102,7 +102,8 @@ class Supernet:
         chosen = recipe_of(usual_recipe(self.space) if recipe is None else recipe, **changes)
         if steps is not None and share is not None:
             raise InputError("supernet: say steps or share, not both")
-        count = steps_of(1.0 if share is None else share, data, chosen) if steps is None else steps
+        whole = stated_steps(1.0, data, chosen) if share is None else steps_of(share, data, chosen)
+        count = whole if steps is None else steps
         if count < 0:
             raise InputError(f"supernet: steps = {count}, expected 0 or more")
         course = Course(data, chosen, count, derive(self.seed, "supernet"))

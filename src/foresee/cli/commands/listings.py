@@ -155,9 +155,9 @@ def presets(
         _describe({**facts, "counts": counts}, f"{one.summary}\n\n{dumps(one.search)}".rstrip())
     else:
         table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
-        table.add_column("name", no_wrap=True, style="cyan")
-        table.add_column("here → published", no_wrap=True)
-        table.add_column("what")
+        table.add_column("name", no_wrap=True, style="cyan", min_width=max(len(one.name) for one in found))
+        table.add_column("here → published", max_width=44)
+        table.add_column("what", min_width=16)
         for one in found:
             lines = "\n".join(f"{key} {_text(ours)} → {_text(theirs)}" for key, ours, theirs in one.counts)
             where = f"[dim]{escape(one.paper)}, {escape(one.section)}[/dim]"
