@@ -67,11 +67,10 @@ def measure(probabilities: Tensor, labels: Tensor) -> Measures:
     bins = calibration(mean.amax(-1), together == labels)
     off = sum(one.count * abs(one.accuracy - one.confidence) for one in bins) / len(labels)
     pairs = [(answers[one] != answers[other]).double().mean() for one, other in pairs_of(len(single))]
-    tiny = torch.finfo(torch.float64).tiny
     return Measures(
         samples=len(labels),
         error=float((together != labels).double().mean()),
-        nll=float(nll(mean.clamp(min=tiny), labels)),
+        nll=float(nll(mean, labels)),
         calibration_error=off,
         members=tuple(errors),
         ate=sum(errors) / len(errors),
@@ -80,9 +79,12 @@ def measure(probabilities: Tensor, labels: Tensor) -> Measures:
 
 
 def nll(probabilities: Tensor, labels: Tensor) -> Tensor:
-    """Mean negative log likelihood of probabilities (..., samples, classes), (...)."""
+    """Mean negative log likelihood of probabilities (..., samples, classes), (...); a probability of 0 counts as the least
+    number there is, so that one that was too sure does not make all of it infinite.
+    """
     there = labels.expand(probabilities.shape[:-1])[..., None]
-    return -probabilities.gather(-1, there)[..., 0].log().mean(-1)
+    chosen = probabilities.gather(-1, there)[..., 0]
+    return -chosen.clamp(min=torch.finfo(chosen.dtype).tiny).log().mean(-1)
 
 
 def pairs_of(count: int) -> list[tuple[int, int]]:

@@ -13,7 +13,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import torch
@@ -96,15 +96,11 @@ class Posterior:
 
     def mode(self) -> dict[str, Tensor]:
         """The likeliest architecture as a path."""
-        found = {}
-        for name, likely in self.probabilities().items():
-            best = likely.topk(self.counts.get(name, 1)).indices
-            found[name] = torch.zeros(len(likely)).index_fill_(0, best, 1.0)
-        return found
+        return {name: foremost(likely, self.counts.get(name, 1)) for name, likely in self.probabilities().items()}
 
     def tempered(self, temperature: float) -> Posterior:
         """The same logits under another temperature (Figures 5.6 and 5.7)."""
-        return Posterior(self.logits, self.counts, temperature, self.without, self.options)
+        return replace(self, temperature=temperature)
 
     @property
     def divergence(self) -> float:
@@ -131,6 +127,15 @@ class Posterior:
             tuple(plain["without"]),
             {name: tuple(names) for name, names in plain["options"].items()},
         )
+
+
+def foremost(values: Tensor, count: int = 1) -> Tensor:
+    """Ones where the `count` largest of a vector are, zeros elsewhere.
+
+    >>> foremost(torch.tensor([0.2, 0.9, 0.5]), 2).tolist()
+    [0.0, 1.0, 1.0]
+    """
+    return torch.zeros(len(values)).index_fill_(0, values.topk(count).indices, 1.0)
 
 
 def _in_order(likely: Tensor) -> Tensor:

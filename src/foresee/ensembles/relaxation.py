@@ -16,7 +16,7 @@ from collections.abc import Mapping
 import torch
 from torch import Tensor
 
-from foresee.ensembles.posterior import Posterior
+from foresee.ensembles.posterior import Posterior, foremost
 
 
 class Relaxation:
@@ -73,10 +73,8 @@ class Relaxation:
     def decode(self, point: Tensor) -> dict[str, Tensor]:
         """The path nearest to a point: a vector of ones and zeros for each choice; never an option that cannot be."""
         found = {}
-        for (name, size), part in zip(
-            self.sizes.items(), torch.split(point.double(), list(self.sizes.values())), strict=True
-        ):
+        parts = torch.split(point.double(), list(self.sizes.values()))
+        for name, part in zip(self.sizes, parts, strict=True):
             allowed = torch.where(self.posterior.allowed[name], part, -torch.inf)
-            best = allowed.topk(self.posterior.counts.get(name, 1)).indices
-            found[name] = torch.zeros(size).index_fill_(0, best, 1.0)
+            found[name] = foremost(allowed, self.posterior.counts.get(name, 1))
         return found

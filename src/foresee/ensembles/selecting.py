@@ -74,7 +74,7 @@ class Estimates:
     def loss(self, architectures: Sequence[Any]) -> float:
         """The ensemble's negative log likelihood: that of the mean of probabilities."""
         mean = self.together(architectures).double().mean(0)
-        return float(nll(mean.clamp(min=torch.finfo(torch.float64).tiny), self.labels))
+        return float(nll(mean, self.labels))
 
     def measure(self, architectures: Sequence[Any]) -> Measures:
         """Errors, disagreement, likelihood, calibration."""
@@ -140,8 +140,7 @@ def forward_selection(probabilities: Tensor, labels: Tensor, size: int) -> list[
     total = torch.zeros_like(pool[0])
     chosen: list[int] = []
     for count in range(1, size + 1):
-        means = ((total + pool) / count).clamp(min=torch.finfo(torch.float64).tiny)
-        losses = nll(means, labels)
+        losses = nll((total + pool) / count, labels)
         losses[chosen] = torch.inf
         best = int(losses.argmin())
         chosen.append(best)
