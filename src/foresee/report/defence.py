@@ -43,7 +43,6 @@ class Shield:
     outsider: float | None
     control: float | None
     whole: float | None
-    carried: float | None
 
     @property
     def gained(self) -> float:
@@ -83,7 +82,6 @@ def shields(defence: Defence) -> tuple[Shield, ...]:
 
 
 def _shield(defence: Defence, one: Defended) -> Shield:
-    carried = [each.carried for each in one.rounds if each.carried is not None]
     said = ", ".join(f"{key} {value}" for key, value in one.settings.items())
     return Shield(
         attack=one.attack,
@@ -96,7 +94,6 @@ def _shield(defence: Defence, one: Defended) -> Shield:
         outsider=None if one.control is None else one.control.attacked,
         control=None if one.control is None else one.control.defended,
         whole=None if one.whole is None else one.whole.defended,
-        carried=sum(carried) / len(carried) if carried else None,
     )
 
 
@@ -126,7 +123,13 @@ def tell(found: Withstood) -> DefenceInfo:
         masking=tuple((found.name(place), one) for place, one in found.masking.items()),
         signs=tuple(found.signs),
         notes=found.notes,
-        settings=flatten({**found.asked, "attacks": {one.attack: dict(one.settings) for one in defence.attacks}}),
+        settings=flatten(
+            {
+                **found.asked,
+                "networks": {str(one["name"]): one["weights"] for one in found.asked["networks"]},
+                "attacks": {one.attack: dict(one.settings) or "as in the thesis" for one in defence.attacks},
+            }
+        ),
         environment=flatten(found.environment),
     )
 

@@ -60,7 +60,7 @@ def samples_of(target: Target, data: Any = None, *, count: int | None = 256, see
         raise DataError(f"{chosen.name}: samples are drawn by their numbers, and these have none; hand over others")
     if len(chosen.task.inputs) != 3:
         raise DataError(f"{chosen.name}: samples of shape {chosen.task.inputs}; attacks need images")
-    rows = torch.randperm(len(chosen), generator=generator(seed, "samples"))[:count].sort().values
+    rows = torch.randperm(len(chosen), generator=generator(seed, "samples"))[:count]  # any first few are a draw too
     batch = chosen.read(rows)
     if batch.labels is None or batch.labels.is_floating_point():
         raise DataError(f"{chosen.name}: attacks need a class for each image, and these have none")
