@@ -1,0 +1,1 @@
+"""Ensembles of one given cell: deep ensembles, MC DropPath, snapshots."""
