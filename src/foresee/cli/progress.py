@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from typing import Any
 
 from rich.markup import escape
@@ -100,3 +101,31 @@ class Epochs(Watch):
             elif right is not None:
                 judged += f" and {100 * right:.2f} % right"
             self._line(f"epoch {said['number']}: loss {said['loss']:.3f}{judged}", last=event.done == event.total)
+
+
+class Stages(Epochs):
+    """Draws an ensemble in the making: which member is being trained stands before the bar of its training."""
+
+    def __init__(self, doing: str = "ensemble", *, show: bool) -> None:
+        super().__init__(doing, show=show)
+        self._stage, self._quiet = "", not show
+
+    def observe(self, event: Event) -> None:
+        """Take one event in."""
+        if event.kind == "chosen" and not self._quiet:
+            err.print(f"{event.total} members are chosen", highlight=False)
+        if event.kind in ("chosen", "member"):
+            number = 1 if event.kind == "chosen" else event.done + 1
+            self._stage = f"member {number} of {event.total}" if number <= event.total else ""
+        elif event.kind in ("step", "epoch"):
+            super().observe(event)
+
+    def close(self) -> None:
+        """Take the bar away, for what is printed next."""
+        self._bar.stop()
+
+    def _step(self, event: Event) -> None:
+        name = str(event.details["name"])
+        if self._stage:
+            event = replace(event, details={**event.details, "name": f"{self._stage}: {name}"})
+        super()._step(event)

@@ -16,22 +16,16 @@ from foresee.ensembles.finding import ensemble as find_quietly
 from foresee.ensembles.finding.result import MEMBERS
 from foresee.ensembles.finding.samplers import samplers
 from foresee.ensembles.measures import Measures
-from foresee.errors import ForeseeError
 from foresee.quantities import format_seconds
 from foresee.report import defence as defences
 from foresee.report import training
 from foresee.report.asked import flatten
 from foresee.report.ensemble_lines import lines
-from foresee.report.figures import Chart, Layer, Scale
-from foresee.report.graphs import draw, palette
-from foresee.report.html import Drawing, drawing
+from foresee.report.ensemble_pictures import calibrations, cells, hover, predictions_map, tried
 from foresee.report.page import page, report_in
-from foresee.report.predictions import Predictions, map_chart, placed, strip
-from foresee.report.words import shortened
+from foresee.report.predictions import Predictions, strip
 from foresee.runs.environment import environment
 from foresee.runs.folder import is_there, write_whole
-from foresee.spaces.base import Graph
-from foresee.spaces.candidate import Candidate
 
 P = ParamSpec("P")
 
@@ -55,6 +49,7 @@ class EnsembleInfo:
     title: str
     headline: str
     lead: str
+    how: str
     facts: tuple[tuple[str, str], ...]
     rows: tuple[Row, ...]
     val: Measures
@@ -74,9 +69,10 @@ def tell(run: EnsembleRun, found: Predictions) -> EnsembleInfo:
         title=f"{said.space} · {said.sampler} · {len(test.members)} members",
         headline=_headline(test),
         lead=_lead(run, test),
+        how=_summary(said.sampler),
         facts=(
             ("Space", said.space),
-            ("Sampler", f"{said.sampler}: {_summary(said.sampler)}" if _summary(said.sampler) else said.sampler),
+            ("Sampler", said.sampler),
             ("Data", ", ".join(f"{one['samples']:,} {key}" for key, one in run.data.items())),
             (
                 "Members",
@@ -153,87 +149,6 @@ def budget(spent: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
     )
 
 
-# -- pictures -------------------------------------------------------------------------------------------------------------
-def tried(run: EnsembleRun) -> list[Drawing]:
-    """Every ensemble that was judged before anything was trained, and which one was taken."""
-    losses = tuple(float(one) for one in run.selected.get("tried") or ())
-    if len(losses) < 2:
-        return []
-    deltas = tuple(float(one) for one in run.selected.get("deltas") or ())
-    by_delta = len(deltas) == len(losses) and len(set(deltas)) > 1
-    across = deltas if by_delta else tuple(float(number) for number in range(1, len(losses) + 1))
-    best = losses.index(min(losses))
-    layers = (
-        Layer("dots", "dot", across, losses, "an ensemble", tuple(f"t:{one}" for one in range(1, len(losses) + 1))),
-        Layer("ring", "best", (across[best],), (losses[best],), "taken"),
-    )
-    words = f"estimated validation loss of {len(losses)} drawn ensembles, from {min(losses):.4g} to {max(losses):.4g}"
-    label = "delta: how much members are to differ" if by_delta else "draw"
-    chart = Chart("tried", words, label, "estimated validation loss", "score" if by_delta else "whole", layers, Scale())
-    return [drawing("Ensembles that were tried", chart, "By inherited weights, before any member was trained.")]
-
-
-def calibrations(found: Predictions) -> list[Drawing]:
-    """How often the ensemble and its members are right where they are so sure."""
-    layers = [Layer("straight", "muted", (0.0, 100.0), (0.0, 100.0), "as sure as right")]
-    for member in range(len(found)):
-        layers.append(_line(found, member, "dot", "members" if not member else ""))
-    layers.append(_line(found, None, "best", "ensemble"))
-    words = "share that is right against confidence, of the ensemble and of its members"
-    scale = Scale(low=0, high=102)
-    chart = Chart("calibration", words, "confidence in %", "right in %", "plain", tuple(layers), scale)
-    return [drawing("Calibration", chart)]
-
-
-def _line(found: Predictions, member: int | None, role: str, label: str) -> Layer:
-    there = [one for one in found.bins(member) if one.count]
-    across, up = (tuple(100 * getattr(one, key) for one in there) for key in ("confidence", "accuracy"))
-    return Layer("line" if member is None else "straight", role, across, up, label)
-
-
-def cells(run: EnsembleRun) -> tuple[list[dict[str, Any]], dict[str, int]]:
-    """The members' cells drawn, and the colours of their operations; equal ones once."""
-    graphs: dict[str, list[Graph]] = {}
-    who: dict[str, list[int]] = {}
-    for place, plain in enumerate(run.selected["members"]):
-        text = str(plain["architecture"])
-        who.setdefault(text, []).append(place)
-        if text not in graphs:
-            try:
-                one = Candidate.from_json({key: value for key, value in plain.items() if key != "number"})
-                graphs[text] = one.space.graph(one.architecture)
-            except ForeseeError:  # a space that draws nothing, or code that nobody named
-                graphs[text] = []
-    colours = palette(graph for some in graphs.values() for graph in some)
-    drawn = [
-        {
-            "label": f"Member{'s' if len(who[text]) > 1 else ''} {', '.join(map(str, who[text]))}",
-            "svgs": [
-                draw(
-                    graph, colours, name=f"cell{number}-{i}", title=f"{graph.title or 'cell'} of member {who[text][0]}"
-                )
-                for i, graph in enumerate(some)
-            ],
-            "titles": [graph.title for graph in some],
-        }
-        for number, (text, some) in enumerate(graphs.items())
-        if some
-    ]
-    return drawn, colours
-
-
-def hover(run: EnsembleRun) -> dict[str, list[str]]:
-    """What the page says of a dot."""
-    test = run.measures["test"]
-    texts = dict(enumerate(run.architectures))
-    members = {
-        f"m:{place}": [shortened(texts.get(place, "")), f"{100 * one:.2f} % wrong", "Member"]
-        for place, one in enumerate(test.members)
-    }
-    found = [float(one) for one in run.selected.get("tried") or ()]
-    return {**members, **{f"t:{n}": ["", f"estimated loss {one:.4f}", "Draw"] for n, one in enumerate(found, 1)}}
-
-
 # -- the page -------------------------------------------------------------------------------------------------------------
 def render(run: EnsembleRun) -> str:
     """The report as HTML text."""
@@ -242,21 +157,20 @@ def render(run: EnsembleRun) -> str:
     names = [f"member {place}" for place in range(len(found))]
     drawn, operations = cells(run)
     kept = None if run.folder is None else defences.beside(run.folder)
-    ids = [f"m:{place}" for place in range(len(found))]
     return page(
         "ensemble.html",
         title=info.title,
         info=info,
         charts=tried(run),
-        map=[map_chart([("member", placed(found.disagreement), ids)])] if len(found) > 2 else [],
+        map=predictions_map(found),
         disagreement=found.disagreement.tolist() if 1 < len(found) <= 12 else [],
         strip=strip(found, names),
         calibration=calibrations(found),
         drawn=drawn,
         operations=operations,
-        shields=() if kept is None else defences.shields(kept.defence),
+        shields_rows=() if kept is None else defences.shields(kept.defence),
         lines=lines(run),
-        hover=hover(run),
+        hover=hover(run, found),
     )
 
 

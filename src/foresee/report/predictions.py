@@ -85,13 +85,27 @@ class Predictions:
     @property
     def disagreement(self) -> NDArray[np.float64]:
         """The share of samples on which two members answer differently, (members, members)."""
-        return (self.answers[:, None] != self.answers[None]).double().mean(-1).numpy()
+        return differing(self.answers)
+
+    @property
+    def all_disagreement(self) -> NDArray[np.float64]:
+        """The same with the ensemble as the last, (members + 1, members + 1)."""
+        return differing(torch.cat([self.answers, self.together[None]]))
 
     def bins(self, member: int | None = None) -> tuple[Bin, ...]:
         """Bins of confidence: of a member, or of the ensemble."""
         if member is None:
             return tuple(calibration(self.sure, self.all_right))
         return tuple(calibration(self.confidence[member], self.right[member]))
+
+
+def differing(answers: Tensor) -> NDArray[np.float64]:
+    """The share of samples on which two rows of answers (n, samples) differ, (n, n); pair by pair, so that many fit too.
+
+    >>> differing(torch.tensor([[0, 1], [0, 0]])).tolist()
+    [[0.0, 0.5], [0.5, 0.0]]
+    """
+    return torch.stack([(answers != one).double().mean(-1) for one in answers]).numpy()
 
 
 def placed(disagreement: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -127,7 +141,7 @@ def map_chart(groups: Sequence[tuple[str, NDArray[np.float64], Sequence[str]]], 
     )  # fmt: skip
     words = "predictions of the members: the closer, the more often they answer alike"
     chart = Chart(name, words, "first axis", "second axis", "score", layers, Scale())
-    note = "Distances are square roots of the share of samples on which two answer differently, as well as two axes show them."
+    note = "The closer two are, the more often they answer alike; as well as two axes can show it."
     return drawing("Map of predictions", chart, note)
 
 
