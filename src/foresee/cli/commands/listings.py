@@ -1,4 +1,4 @@
-"""What there is: `foresee spaces`, `proxies`, `searchers`, `recommenders`, `samplers`, `attacks`, `presets`, `recipes`, `engines`."""
+"""What there is: `foresee spaces`, `proxies`, `searchers`, `recommenders`, `samplers`, `attacks`, `presets`, `recipes` ..."""
 
 from __future__ import annotations
 
