@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from foresee.ensembles.ensemble import NAME, Ensemble
-from foresee.ensembles.finding.members import Member, copied, finished, labels_of, predicted
+from foresee.ensembles.finding.members import Member, copied, finished, gone_on, labels_of, predicted, thinned
 from foresee.ensembles.finding.result import MEASURES, MEMBERS, PREDICTIONS, SELECTED, EnsembleRun
 from foresee.ensembles.finding.samplers import Chosen, Sampler
 from foresee.ensembles.finding.settings import EnsembleSettings
@@ -20,7 +20,6 @@ from foresee.ensembles.measures import Measures, measure
 from foresee.errors import InputError
 from foresee.runs.events import Event
 from foresee.training.building import for_recipe
-from foresee.training.loading import load
 from foresee.training.trained import Trained
 
 
@@ -84,8 +83,8 @@ class Making:
 
     def _train(self, number: int) -> Trained:
         member, place, pool = self.chosen.members[number], self.place(number), self.common.members
-        if self.sampler.in_a_row:
-            return self._next(number, member, place)
+        if self.sampler.in_a_row and number > 0 and not finished(place):
+            return gone_on(pool, member, self.trained(number - 1), place)
         if place is None:
             return pool.train(member)
         if not finished(place) and (self.shared or self._in_pool(member)):
@@ -97,14 +96,6 @@ class Making:
     def _in_pool(self, member: Member) -> bool:
         return any(one.key == member.key for one in self.chosen.pool)
 
-    def _next(self, number: int, member: Member, place: Path | None) -> Trained:
-        """A snapshot: the next cycle of one training, from the weights of the member before."""
-        if number == 0 or finished(place):
-            return self.common.members.into(place, member)
-        from foresee.ensembles.finding.rivals import gone_on
-
-        return gone_on(self.common.members, member, self.trained(number - 1), place)
-
     # -- together -----------------------------------------------------------------------------------------------------
     @cached_property
     def ensemble(self) -> Ensemble:
@@ -113,9 +104,7 @@ class Making:
         recipe, task = self.settings.member_recipe, self.common.parts.task
         candidates = [for_recipe(one.candidate, recipe, task) for one in self.chosen.members]
         if self.sampler.drops_paths:
-            from foresee.ensembles.finding.rivals import dropping
-
-            networks = dropping(networks[0], self.settings)
+            networks = thinned(networks[0], self.settings)
             candidates = candidates * len(networks)
         made = Ensemble(networks, self.settings.average).eval()
         folder = self.shelf.folder
@@ -192,8 +181,3 @@ class Making:
     @property
     def _keys(self) -> set[str]:
         return {one.key for one in self.chosen.members}
-
-
-def reread(folder: Path) -> Trained:
-    """A member of a finished ensemble."""
-    return load(folder)

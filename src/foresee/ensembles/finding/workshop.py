@@ -14,7 +14,7 @@ from typing import Any
 from torch import Tensor
 
 from foresee.ensembles.finding.best_response import BestResponse
-from foresee.ensembles.finding.members import Members
+from foresee.ensembles.finding.members import Members, labels_of
 from foresee.ensembles.finding.parts import Parts
 from foresee.ensembles.finding.proxied import Proxied
 from foresee.ensembles.finding.settings import BEST_RESPONSE, EnsembleSettings
@@ -148,6 +148,11 @@ class Common:
     def proxied(self) -> Proxied:
         """Scores of architectures by the proxy that stands in for a supernet."""
         return Proxied(self.settings, self.parts.train)
+
+    @cached_property
+    def labels(self) -> Tensor:
+        """Of the validation data, (samples,)."""
+        return labels_of(self.parts.val)
 
     # -- estimates ----------------------------------------------------------------------------------------------------
     def estimates(self, part: str = "val") -> Estimates:
