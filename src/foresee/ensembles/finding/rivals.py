@@ -90,8 +90,8 @@ class DeepEnsemble(OneCell):
 class Snapshot(OneCell):
     """One training of as many cycles as there are members: at the end of each the rate rises again (Huang et al., 2017).
 
-    Each cycle is the whole recipe, so that the training budget is that of as many members; a member is its cycle's best epoch,
-    as every member is, and the next cycle begins there.
+    Each cycle is the whole recipe, so that the training budget is that of as many members; a member is its cycle's best
+    epoch, as every member is, and the next cycle begins there.
     """
 
     summary = "snapshot ensemble: one given cell, one training of as many cycles of the rate as there are members"
@@ -109,7 +109,9 @@ class MCDropPath(OneCell):
         """One member, to be copied when it is trained."""
         cell = cell_of(common, self.of)
         if not drops(cell.build(0)):
-            raise InputError(f"sampler droppath: networks of {cell.space.name} have no paths to drop; those of darts have")
+            raise InputError(
+                f"sampler droppath: networks of {cell.space.name} have no paths to drop; those of darts have"
+            )
         return Chosen(tuple(numbered([cell])))
 
     def trains(self) -> int:
