@@ -10,17 +10,16 @@ import torch
 from torch import Tensor
 
 from foresee.ensembles.ensemble import NAME, Ensemble
-from foresee.ensembles.finding.members import Member, copied, finished, labels_of, predicted
+from foresee.ensembles.finding.members import Member, copied, finished, gone_on, labels_of, predicted, thinned
 from foresee.ensembles.finding.result import MEASURES, MEMBERS, PREDICTIONS, SELECTED, EnsembleRun
 from foresee.ensembles.finding.samplers import Chosen, Sampler
-from foresee.ensembles.finding.settings import EnsembleSettings
+from foresee.ensembles.finding.settings import FITTED, EnsembleSettings
 from foresee.ensembles.finding.shelf import Shelf
-from foresee.ensembles.finding.workshop import Common
+from foresee.ensembles.finding.workshop import POSTERIOR, Common
 from foresee.ensembles.measures import Measures, measure
 from foresee.errors import InputError
 from foresee.runs.events import Event
 from foresee.training.building import for_recipe
-from foresee.training.loading import load
 from foresee.training.trained import Trained
 
 
@@ -50,6 +49,8 @@ class Making:
         if stored is not None:
             return Chosen.from_json(stored)
         found = self.sampler.choose(self.common)
+        if self.shared and self.sampler.needs_posterior:
+            self.shelf.write(POSTERIOR, self.common.posterior_json(self.common.posterior))
         self.shelf.write(SELECTED, found.to_json())
         details = {"name": "members chosen", "architectures": [one.text for one in found.members]}
         self.common.tell(Event("chosen", len(found.members), len(found.members), details=details))
@@ -84,8 +85,8 @@ class Making:
 
     def _train(self, number: int) -> Trained:
         member, place, pool = self.chosen.members[number], self.place(number), self.common.members
-        if self.sampler.in_a_row:
-            return self._next(number, member, place)
+        if self.sampler.in_a_row and number > 0 and not finished(place):
+            return gone_on(pool, member, self.trained(number - 1), place)
         if place is None:
             return pool.train(member)
         if not finished(place) and (self.shared or self._in_pool(member)):
@@ -97,14 +98,6 @@ class Making:
     def _in_pool(self, member: Member) -> bool:
         return any(one.key == member.key for one in self.chosen.pool)
 
-    def _next(self, number: int, member: Member, place: Path | None) -> Trained:
-        """A snapshot: the next cycle of one training, from the weights of the member before."""
-        if number == 0 or finished(place):
-            return self.common.members.into(place, member)
-        from foresee.ensembles.finding.rivals import gone_on
-
-        return gone_on(self.common.members, member, self.trained(number - 1), place)
-
     # -- together -----------------------------------------------------------------------------------------------------
     @cached_property
     def ensemble(self) -> Ensemble:
@@ -113,9 +106,7 @@ class Making:
         recipe, task = self.settings.member_recipe, self.common.parts.task
         candidates = [for_recipe(one.candidate, recipe, task) for one in self.chosen.members]
         if self.sampler.drops_paths:
-            from foresee.ensembles.finding.rivals import dropping
-
-            networks = dropping(networks[0], self.settings)
+            networks = thinned(networks[0], self.settings)
             candidates = candidates * len(networks)
         made = Ensemble(networks, self.settings.average).eval()
         folder = self.shelf.folder
@@ -158,15 +149,10 @@ class Making:
 
     def _estimated(self) -> Measures | None:
         """What inherited weights said of the ensemble; None where there is no supernet."""
-        if not self._has_supernet:
+        if not self.sampler.has_supernet:
             return None
         space = self.common.space
         return self.common.estimates().measure([space.parse(one.text) for one in self.chosen.members])
-
-    @property
-    def _has_supernet(self) -> bool:
-        free = self.settings.training_free and self.sampler.needs_posterior
-        return self.sampler.needs_supernet and not free
 
     def _budget(self) -> dict[str, Any]:
         chosen, said = self.chosen, self.settings
@@ -174,17 +160,17 @@ class Making:
         pooled = [self.common.members.train(one) for one in chosen.pool if one.key not in self._keys]
         trained = [*(self.trained(number) for number in range(len(chosen.members))), *pooled]
         seconds = {**self.common.seconds, "members": sum(one.seconds for one in trained)}
-        if not self._has_supernet:
+        if not self.sampler.has_supernet:
             seconds.pop("supernet", None)
         if not self.sampler.needs_posterior:
             seconds.pop("posterior", None)
-        fitted = self.sampler.needs_posterior and said.posterior == "fitted"
+        fitted = self.sampler.needs_posterior and said.posterior == FITTED
         return {
             "networks": len(needed),
             "epochs": sum(len(one.history) for one in trained),
-            "supernet_epochs": said.shared_recipe.epochs if self._has_supernet else 0,
+            "supernet_epochs": said.shared_recipe.epochs if self.sampler.has_supernet else 0,
             "posterior_epochs": said.posterior_epochs if fitted else 0,
-            "evaluations": chosen.evaluated[-1] if self._has_supernet and chosen.evaluated else 0,
+            "evaluations": chosen.evaluated[-1] if self.sampler.has_supernet and chosen.evaluated else 0,
             "scores": chosen.details.get("scores", 0),
             "seconds": seconds,
         }
@@ -192,8 +178,3 @@ class Making:
     @property
     def _keys(self) -> set[str]:
         return {one.key for one in self.chosen.members}
-
-
-def reread(folder: Path) -> Trained:
-    """A member of a finished ensemble."""
-    return load(folder)

@@ -7,7 +7,9 @@ members that differ by their seeds (a deep ensemble).
 
 from __future__ import annotations
 
+import copy
 import hashlib
+import json
 import shutil
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,17 +20,20 @@ import torch
 from torch import Tensor, nn
 
 from foresee.data import Data
+from foresee.ensembles.dropping import dropping
 from foresee.ensembles.finding.parts import Parts
 from foresee.ensembles.finding.settings import EnsembleSettings
 from foresee.errors import RunError
 from foresee.probes.outputs import logits_of
 from foresee.runs.events import Observer
-from foresee.runs.folder import is_there
+from foresee.runs.folder import is_there, write_whole
 from foresee.seeds import derive
 from foresee.spaces.candidate import Candidate
-from foresee.training.keeping import TRAINING, read_plain
+from foresee.training.building import for_recipe
+from foresee.training.keeping import ARCHITECTURE, TRAINING, read_plain
 from foresee.training.loading import load
 from foresee.training.loop import train
+from foresee.training.steps import load_weights, weights
 from foresee.training.trained import Trained
 
 #: samples that are predicted at a time
@@ -155,6 +160,26 @@ class Members:
     def pool(self, members: Sequence[Member], part: str = "val") -> Tensor:
         """Of several, (members, samples, classes)."""
         return torch.stack([self.probabilities(one, part) for one in members])
+
+
+def gone_on(members: Members, member: Member, before: Trained, folder: Path | None) -> Trained:
+    """The next snapshot: another cycle of the recipe, from the weights of the member before (Huang et al., 2017)."""
+    candidate = for_recipe(member.candidate, members.settings.member_recipe, members.parts.task)
+    network = candidate.build(0)
+    load_weights(network, weights(before.network))
+    if folder is not None:  # a training of a module does not know where it came from
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise RunError(f"{folder}: cannot be used as a folder ({error.strerror or error})") from error
+        write_whole(folder / ARCHITECTURE, json.dumps(candidate.to_json(), indent=1) + "\n")
+    return members.into(folder, member, start=network)
+
+
+def thinned(network: nn.Module, settings: EnsembleSettings) -> list[nn.Module]:
+    """Copies of one trained network that drop paths, each others: the members of MC DropPath."""
+    seeds = [derive(settings.seed, "droppath", number) for number in range(settings.size)]
+    return [dropping(copy.deepcopy(network), settings.droppath, seed) for seed in seeds]
 
 
 def copied(source: Path, place: Path) -> None:

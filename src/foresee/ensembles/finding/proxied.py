@@ -6,14 +6,15 @@ distribution that maximises
 
     beta E_{A ~ p} [ z(A) ] - KL[ p || uniform ]
 
-is exactly that whose logits are beta times what each option adds: Eq. 5.4 with a proxy in the place of the likelihood. Beta is
-the setting `sharpness`: where an additive model explains the scores, draws lie about beta standard deviations above the mean.
+is exactly that whose logits are beta times what each option adds: Eq. 5.4 with a proxy in the place of the likelihood. Beta
+is the setting `sharpness`: where an additive model explains the scores, draws lie about beta standard deviations above the
+mean.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from functools import cached_property
 from typing import Any
 
@@ -60,6 +61,15 @@ class Proxied:
         """How many architectures were looked at."""
         return len(self._known)
 
+    @property
+    def known(self) -> dict[str, float | None]:
+        """Merits by text, None where there is none: plain values."""
+        return {text: one if math.isfinite(one) else None for text, one in self._known.items()}
+
+    def restore(self, known: Mapping[str, float | None]) -> None:
+        """Take in what was scored before."""
+        self._known = {text: -math.inf if one is None else one for text, one in known.items()} | self._known
+
     def merit(self, architecture: Any) -> float:
         """Of one architecture, more is better; minus infinity where it has no score."""
         text = str(architecture)
@@ -99,7 +109,8 @@ def normal_scores(merits: Tensor) -> Tensor:
     [0.0, -0.97, 0.97]
     """
     ranks = torch.as_tensor(ranks_of(merits.numpy()))
-    return torch.special.ndtri((ranks - 0.5) / len(merits))
+    found: Tensor = torch.special.ndtri((ranks - 0.5) / len(merits))
+    return found
 
 
 def adds(rows: Tensor, values: Tensor) -> Tensor:
@@ -112,4 +123,5 @@ def adds(rows: Tensor, values: Tensor) -> Tensor:
     """
     centred = rows - rows.mean(0)
     square = centred.T @ centred / len(rows) + RIDGE * torch.eye(rows.shape[1], dtype=torch.float64)
-    return torch.linalg.solve(square, centred.T @ (values - values.mean()) / len(rows))
+    found: Tensor = torch.linalg.solve(square, centred.T @ (values - values.mean()) / len(rows))
+    return found
