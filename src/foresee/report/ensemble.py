@@ -174,9 +174,9 @@ def render(run: EnsembleRun) -> str:
     )
 
 
-def write(run: EnsembleRun, folder: str | Path | None = None) -> Path:
+def write(run: EnsembleRun, folder: str | Path | None = None, *, members: bool = True) -> Path:
     """Write `report.html` into the folder of the ensemble (or another), whole or not at all, and pages of its members."""
-    for place in range(len(run.architectures)) if run.folder is not None else ():
+    for place in range(len(run.architectures)) if members and run.folder is not None else ():
         own = run.folder / MEMBERS / str(place)  # type: ignore[operator]
         if is_there(own / training.TRAINING) and not is_there(own / training.REPORT):
             training.save(training.opened(own), own / training.REPORT)

@@ -131,16 +131,16 @@ def placed(disagreement: NDArray[np.float64]) -> NDArray[np.float64]:
     return found
 
 
-def map_chart(groups: Sequence[tuple[str, NDArray[np.float64], Sequence[str]]], name: str = "map") -> Drawing:
-    """Members as points: `groups` of a label, places (n, 2) and ids; in percent, distances as square roots."""
+def map_chart(
+    groups: Sequence[tuple[str, NDArray[np.float64], Sequence[str]]], *, roles: Sequence[str] = ("best", "front")
+) -> Drawing:
+    """Members as points: `groups` of a label, places (n, 2) and ids, each in the colour of its role."""
     layers = tuple(
-        Layer(
-            "dots", f"series-{number % 8}", tuple(100 * places[:, 0]), tuple(100 * places[:, 1]), label, tuple(ids)
-        )
-        for number, (label, places, ids) in enumerate(groups)
-    )  # fmt: skip
+        Layer("dots", role, tuple(100 * places[:, 0]), tuple(100 * places[:, 1]), label, tuple(ids))
+        for role, (label, places, ids) in zip(roles, groups, strict=True)
+    )
     words = "predictions of the members: the closer, the more often they answer alike"
-    chart = Chart(name, words, "first axis", "second axis", "score", layers, Scale())
+    chart = Chart("map", words, "first axis", "second axis", "score", layers, Scale())
     note = "The closer two are, the more often they answer alike; as well as two axes can show it."
     return drawing("Map of predictions", chart, note)
 
