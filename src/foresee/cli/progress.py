@@ -104,28 +104,40 @@ class Epochs(Watch):
 
 
 class Stages(Epochs):
-    """Draws an ensemble in the making: which member is being trained stands before the bar of its training."""
+    """Draws ensembles in the making: who chooses, and which member is being trained, stand before the bar of a training."""
 
     def __init__(self, doing: str = "ensemble", *, show: bool) -> None:
         super().__init__(doing, show=show)
-        self._stage, self._quiet = "", not show
+        self._sampler, self._member, self._tells = "", "", show
 
     def observe(self, event: Event) -> None:
         """Take one event in."""
-        if event.kind == "chosen" and not self._quiet:
-            err.print(f"{event.total} members are chosen", highlight=False)
-        if event.kind in ("chosen", "member"):
-            number = 1 if event.kind == "chosen" else event.done + 1
-            self._stage = f"member {number} of {event.total}" if number <= event.total else ""
-        elif event.kind in ("step", "epoch"):
-            super().observe(event)
+        if event.kind == "step":
+            self._step(event)
+        elif event.kind == "started":
+            self._sampler, self._member = str(event.details.get("name", "")), ""
+        elif event.kind in ("chosen", "member"):
+            self._member = f"member {event.done + 1 if event.kind == 'member' else 1} of {event.total}"
+            done = (
+                f"{event.total} members are chosen"
+                if event.kind == "chosen"
+                else f"member {event.done} of {event.total} is trained"
+            )
+            self._say(f"{self._sampler}: {done}")
+        elif event.kind == "compared":
+            why = event.details.get("reason")
+            self._say(
+                f"{event.details['name']}: {f'failed, {why}' if why else 'measured'}, {event.done} of {event.total}"
+            )
 
     def close(self) -> None:
         """Take the bar away, for what is printed next."""
         self._bar.stop()
 
+    def _say(self, words: str) -> None:
+        if self._tells:
+            err.print(words, highlight=False, markup=False)
+
     def _step(self, event: Event) -> None:
-        name = str(event.details["name"])
-        if self._stage:
-            event = replace(event, details={**event.details, "name": f"{self._stage}: {name}"})
-        super()._step(event)
+        name = ": ".join(filter(None, [self._sampler, self._member, str(event.details["name"])]))
+        super()._step(replace(event, details={**event.details, "name": name}))

@@ -178,7 +178,7 @@ def _headline(found: EnsembleComparison, there: Sequence[str]) -> str:
     if not there:
         return "No ensemble could be measured"
     best = found.mean(there[0])
-    return f"{there[0]} errs least: {100 * best.value:.2f} % of the test samples"
+    return f"{there[0]} errs least on average: {100 * best.value:.2f} % of the test samples"
 
 
 def _lead(found: EnsembleComparison, there: Sequence[str]) -> str:
