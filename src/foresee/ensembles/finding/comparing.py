@@ -8,6 +8,7 @@ What each would have spent alone is counted for each. Several processes can shar
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -96,7 +97,7 @@ def _one(ground: Ground, label: str) -> Compared:
         run = found(settings, ground.parts, ground.folder(label), common=ground.common(label))
     except ForeseeError as error:  # of this sampler alone: the others go on
         return Compared(label, settings.seed, settings.sampler, reason=str(error))
-    measures = {key: one.to_json() for key, one in run.measures.items()}
+    measures = json.loads(json.dumps({key: one.to_json() for key, one in run.measures.items()}))  # as it is read again
     return Compared(label, settings.seed, settings.sampler, run.architectures, measures, dict(run.budget))
 
 
