@@ -8,36 +8,53 @@ from typing import Any
 
 from torch import nn
 
+from foresee.ensembles.dropping import dropped, dropping
 from foresee.ensembles.ensemble import NAME, Ensemble
-from foresee.errors import InputError, RunError
+from foresee.ensembles.finding.comparing import COMPARISON
+from foresee.ensembles.finding.members import Member
+from foresee.ensembles.finding.result import SETTINGS, EnsembleRun
+from foresee.errors import RunError
 from foresee.runs.folder import is_there
 from foresee.spaces.candidate import Candidate
 from foresee.spaces.find import Said
 from foresee.training import checkpoints
+from foresee.training.building import for_recipe
 from foresee.training.export.sources import Source, source_of
 from foresee.training.keeping import TRAINING
 
 
 def source(given: Any) -> Source:
     """The ensemble in a folder, or of a run that found one, with what is known of it."""
-    folder = Path(given) if isinstance(given, str | Path) else getattr(given, "folder", None)
-    if folder is None:
-        return _of_run(given)
+    if not isinstance(given, str | Path) and given.folder is None:
+        recipe, task = given.settings.member_recipe, given.task
+        members = [Member.from_json(one).candidate for one in given.selected["members"]]
+        chosen = [for_recipe(one, recipe, task) for one in members]
+        chosen *= len(given.ensemble) // len(chosen)  # one network that drops paths
+        said = plain(given.ensemble, chosen)
+        return Source(given.ensemble, None, task, (), given.statistics, ensemble=said)
+    folder = Path(given) if isinstance(given, str | Path) else given.folder
+    check_finished(folder)
     kept = Ensemble.load(folder)
     first = trained_in(folder)
     facts = checkpoints.read_facts(folder, NAME)
-    described = plain(kept, [Candidate.from_json(one) for one in facts["candidates"]])
-    return Source(kept, None, first.task, first.classes, first.statistics, ensemble=described)
+    said = plain(kept, [Candidate.from_json(one) for one in facts["candidates"]])
+    return Source(kept, None, first.task, first.classes, first.statistics, ensemble=said)
 
 
-def _of_run(run: Any) -> Source:
-    raise InputError("export: this ensemble was not kept; find it with out=... and export that folder")
+def check_finished(folder: Path) -> None:
+    """Refuse the folder of a comparison, and that of an ensemble which is still being made."""
+    if is_there(folder / COMPARISON):
+        there = sorted(str(one.parent) for one in folder.glob(f"seed-*/*/{NAME}.json"))
+        raise RunError(f"{folder}: several ensembles are compared here; name one of them: {', '.join(there)}")
+    if is_there(folder / SETTINGS):
+        EnsembleRun.load(folder)  # one that is not finished says so
 
 
 def plain(ensemble: Ensemble, candidates: Sequence[Candidate]) -> dict[str, Any]:
-    """What `model.json` says of it: what is averaged, and the members' architectures."""
+    """What `model.json` says of it: what is averaged, the members' architectures, and which paths they drop, if any."""
     bare = [Candidate(one.space, one.architecture, one.task).to_json() for one in candidates]
-    return {"average": ensemble.average, "members": bare}
+    paths = [dropped(one) for one in ensemble.members]
+    return {"average": ensemble.average, "members": bare, **({"dropping": paths} if any(paths) else {})}
 
 
 def built(said: Mapping[str, Any], space: Said | None = None, where: str = "ensemble") -> nn.Module:
@@ -46,7 +63,11 @@ def built(said: Mapping[str, Any], space: Said | None = None, where: str = "ense
         members, average = list(said["members"]), str(said["average"])
     except (KeyError, TypeError) as error:
         raise RunError(f"{where}: does not tell of an ensemble ({error} is wrong or missing)") from error
-    return Ensemble([Candidate.from_json(one, space=space, where=where).build(0) for one in members], average)
+    networks = [Candidate.from_json(one, space=space, where=where).build(0) for one in members]
+    for network, how in zip(networks, said.get("dropping", ()), strict=False):
+        if how is not None:
+            dropping(network, float(how[0]), int(how[1]))
+    return Ensemble(networks, average)
 
 
 def trained_in(folder: Path) -> Source:

@@ -44,7 +44,9 @@ def _said(settings: EnsembleSettings) -> Iterator[str]:
     for key, value in settings.to_json().items():
         if key == "space" or (value == usual.get(key) and key not in ("size", "sampler")) or value in (None, {}):
             continue
-        if key in TABLES:
+        if key == "inputs":
+            yield from ("--input", "x".join(map(str, value)))
+        elif key in TABLES:
             for name, inner in value.items():
                 yield from ("--set", f"{TABLES[key]}.{name}={_text(inner)}")
         elif key in OPTIONS:

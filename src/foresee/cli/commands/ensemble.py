@@ -11,7 +11,7 @@ import typer
 from rich.markup import escape
 from rich.table import Table
 
-from foresee.cli.app import app, out, print_whole, stopped
+from foresee.cli.app import app, err, out, print_whole, stopped
 from foresee.cli.groups import Group, grouped
 from foresee.cli.options import SpaceOption, one_space, parse_settings
 from foresee.cli.progress import Stages
@@ -131,12 +131,12 @@ def ensemble(
     if data is None:
         raise InputError("say what to learn from with --data: an image folder, a .npz file, CIFAR files, or digits")
     said: dict[str, Any] = {"size": size, "seed": seed, "device": device, **_said(chosen), **_said(trained)}
+    if input_ is not None:
+        said["inputs"] = parse_shape(input_)
     said |= _sorted(set_ or [], said)
     rivals = [name for name in (against or "").split(",") if name.strip()]
     watch = Stages("ensemble", show=not quiet)
     parts: dict[str, Any] = {"val": validation, "test": test}
-    if input_ is not None:
-        data, parts = _fitted(named, data, parts, parse_shape(input_), said)
     try:
         with watch:
             if rivals or seeds > 1:
@@ -163,17 +163,26 @@ def _compare(
     folder: Path,
     watch: Stages,
 ) -> None:
+    from foresee.ensembles.finding import EnsembleSettings
+    from foresee.ensembles.finding.run import check
+    from foresee.ensembles.finding.samplers import sampler_of
     from foresee.report.ensembles_compared import compare_ensembles
 
     twice = [name for place, name in enumerate(names) if tidy(name) in map(tidy, names[:place])]
     if twice:
         raise InputError(f"--against: {twice[0]} is compared already; name each sampler once")
+    for name in names:
+        asked = EnsembleSettings.of(space=space, sampler=name, **said)
+        check(asked, sampler_of(asked))
     first = said.pop("seed")
     found = compare_ensembles(
         space, data, names, range(first, first + seeds), out=folder, observers=[watch.observe], **parts, **said
     )
     watch.close()
     show(found._grid(), folder)
+    if not any(one.ok for one in found.rows):
+        err.print("[red]no ensemble could be measured[/red]", highlight=False)
+        raise typer.Exit(1)
 
 
 def _said(group: Group) -> dict[str, Any]:
@@ -196,18 +205,6 @@ def _sorted(pairs: list[str], said: Mapping[str, Any]) -> dict[str, Any]:
                 raise InputError(f"--set ensemble.{key}: has an option of its own, --{key.replace('_', '-')}")
         found |= values
     return found
-
-
-def _fitted(
-    space: str, data: str, parts: dict[str, Any], inputs: tuple[int, ...], said: Mapping[str, Any]
-) -> tuple[Any, dict[str, Any]]:
-    """The parts of the data, their images fitted to a shape."""
-    from foresee.ensembles.finding import EnsembleSettings
-    from foresee.ensembles.finding.parts import parts_of
-
-    asked = EnsembleSettings.of(space=space, **said)
-    found = parts_of(data, inputs=inputs, share=asked.validation, test_share=asked.test, seed=asked.seed, **parts)
-    return found.train, {"val": found.val, "test": found.test}
 
 
 def show(grid: Grid, folder: Path) -> None:

@@ -13,7 +13,7 @@ from torch import Tensor
 from foresee import checks
 from foresee.data import Data, sets
 from foresee.ensembles.defending.targets import Target
-from foresee.errors import DataError, InputError
+from foresee.errors import DataError, InputError, RunError
 from foresee.runs.folder import is_there
 from foresee.seeds import generator
 from foresee.training.keeping import TRAINING, read_plain
@@ -73,7 +73,12 @@ def samples_of(target: Target, data: Any = None, *, count: int | None = 256, see
 
 
 def _judged_by(data: Any, target: Target, said: Mapping[str, Any]) -> tuple[Data, str]:
-    """The part to attack, and which one it is."""
+    """The part to attack, and which one it is; of data that an ensemble was found on, its own test part."""
+    if target.found is not None:
+        try:
+            return target.found.parts(data).test, "test"
+        except RunError:  # other data
+            pass
     inputs = None if target.task is None else target.task.inputs
     share = float((said.get("recipe") or {}).get("validation") or 0.0)
     found = sources(data, share=share, seed=int(said.get("seed") or 0), inputs=inputs)

@@ -10,14 +10,14 @@ from typing import Any
 from torch import nn
 
 from foresee.data.base import digest, little_endian
-from foresee.ensembles.ensemble import NAME, Ensemble
-from foresee.errors import InputError, RunError
+from foresee.ensembles.ensemble import Ensemble
+from foresee.ensembles.finding.result import SETTINGS, EnsembleRun
+from foresee.errors import InputError
 from foresee.runs.folder import is_there
 from foresee.spaces.find import Said
 from foresee.task import Task
-from foresee.training import checkpoints
 from foresee.training.export.answering import Answering
-from foresee.training.export.sources import Source, source_of
+from foresee.training.export.sources import OF_ENSEMBLES, Source, source_of
 
 #: how networks are handed over: an ensemble's folder, a training's, several of these; or modules that take pixels
 Targeted = str | Path | nn.Module | Sequence[str | Path | nn.Module]
@@ -33,6 +33,7 @@ class Target:
         folders: where each came from, "" of a module.
         task: what goes in and out, where that is known.
         classes: their names, where they have some.
+        found: the run that found them, of an ensemble's folder.
     """
 
     ensemble: Ensemble
@@ -40,6 +41,7 @@ class Target:
     folders: tuple[str, ...] = ()
     task: Task | None = None
     classes: tuple[str, ...] = ()
+    found: EnsembleRun | None = None
 
     @property
     def words(self) -> dict[str, Any]:
@@ -86,8 +88,8 @@ def target_of(what: Targeted, *, code: nn.Module | None = None, space: Said | No
 
 
 def is_ensemble(path: str | Path) -> bool:
-    """Whether the folder holds an ensemble."""
-    return is_there(Path(path)) and checkpoints.exists(path, NAME)
+    """Whether the folder holds an ensemble, finished or not."""
+    return any(is_there(Path(path) / name) for name in OF_ENSEMBLES)
 
 
 def of_weights(network: nn.Module) -> str:
@@ -98,17 +100,14 @@ def of_weights(network: nn.Module) -> str:
 
 def _of_ensemble(folder: Path) -> Target:
     """The ensemble in a folder; what normalises is what its members were trained with."""
-    kept = Ensemble.load(folder)
-    places = [folder / "members" / str(place) for place in range(len(kept))]
-    there = [place for place in places if is_there(place / "training.json")]
-    if not there:
-        raise RunError(f"{folder}: holds weights, but no trainings (members/0 is missing) that say what normalises")
-    sources = [source_of(place) for place in there]
-    by = [sources[place] if len(there) == len(places) else sources[0] for place in range(len(kept))]
-    members = [Answering(one, said.statistics) for one, said in zip(kept.members, by, strict=True)]
-    names = tuple(f"member {place}" for place in range(len(kept)))
-    together = Ensemble(members, kept.average).eval()
-    return Target(together, names, tuple(map(str, places)), sources[0].task, sources[0].classes)
+    kept = source_of(folder)
+    together = kept.network
+    assert isinstance(together, Ensemble)
+    members = [Answering(one, kept.statistics) for one in together.members]
+    names = tuple(f"member {place}" for place in range(len(members)))
+    places = tuple(str(folder / "members" / str(place)) for place in range(len(members)))
+    run = EnsembleRun.load(folder) if is_there(folder / SETTINGS) else None
+    return Target(Ensemble(members, together.average).eval(), names, places, kept.task, kept.classes, run)
 
 
 def _source(one: str | Path | nn.Module, code: nn.Module | None, space: Said | None) -> Source:

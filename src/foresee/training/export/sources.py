@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 
 #: what a search says of the foremost that it trained
 FOREMOST = "trained.json"
-#: the checkpoint of an ensemble
-ENSEMBLE = "ensemble"
+#: files that the folder of an ensemble, finished or not, or of several that were compared, is known by
+OF_ENSEMBLES = ("ensemble.json", "settings.json", "comparison.json")
 #: before the names of a network's tensors in a checkpoint to go on from
 NETWORK = "network."
 
@@ -92,7 +92,7 @@ def _known(folder: Path, space: Said | None) -> bool:
 def _of_folder(path: Path, network: nn.Module | None, space: Said | None) -> Source:
     if not is_there(path):
         raise RunError(f"{path}: no such file or folder; expected the folder of a training, or a checkpoint in it")
-    if path.is_dir() and checkpoints.exists(path, ENSEMBLE):
+    if any(is_there(path / name) for name in OF_ENSEMBLES):
         return _ensemble(path)
     folder, name = (_trained_in(path), "best") if path.is_dir() else (path.parent, path.stem)
     if path.is_dir() and (folder / "run.sqlite").is_file():  # its best.json is an architecture, no checkpoint
