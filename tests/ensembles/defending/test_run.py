@@ -69,7 +69,7 @@ def test_more_attacks_extend_it(folder, tmp_path) -> None:
 
 def test_stopped_anywhere_it_ends_with_the_same(folder, tmp_path) -> None:
     whole = _whole(folder, out=tmp_path / "whole", masking=True).to_json()
-    for stop in range(1, 12):
+    for stop in (1, 6, 10):
 
         def interrupt(event, at=stop):
             if event.kind == "scored" and event.done == at:
@@ -79,11 +79,10 @@ def test_stopped_anywhere_it_ends_with_the_same(folder, tmp_path) -> None:
         with pytest.raises(KeyboardInterrupt):
             _whole(folder, out=place, masking=True, observers=[interrupt])
         assert len(json.loads((place / DEFENCE).read_text())["rounds"]) == min(stop, 8)
-        if stop in (1, 6, 10):
-            with pytest.raises(RunError, match="not finished"):
-                opened(place)
-            again = _whole(folder, out=place, masking=True).to_json()
-            assert {**again, "seconds": 0} == {**whole, "seconds": 0}
+        with pytest.raises(RunError, match="not finished"):
+            opened(place)
+        again = _whole(folder, out=place, masking=True).to_json()
+        assert {**again, "seconds": 0} == {**whole, "seconds": 0}
 
 
 def test_a_control_can_be_added_later(folder, tmp_path) -> None:
