@@ -38,7 +38,7 @@ def test_its_steps_are_those_of_adam(parts, monkeypatch):
     count = network.get_buffer(NAME).shape[1]
     slopes = torch.randn(4, count, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
     wanted = torch.zeros(count, dtype=torch.float64, requires_grad=True)
-    adam = torch.optim.Adam([wanted], room.LR, betas=room.BETAS, weight_decay=room.DECAY)
+    adam = torch.optim.Adam([wanted], 0.01, betas=room.BETAS, weight_decay=room.DECAY)
     state = torch.zeros(3, count, dtype=torch.float64)
     for step, slope in enumerate(slopes):
         sizes = [len(choice.options) for choice in network.choices]

@@ -151,7 +151,7 @@ class Common:
         if said.posterior == BEST_RESPONSE:
             return BestResponse.read(self.supernet, self.without)
         prior = 1 / self.parts.val.epoch_samples if said.prior is None else said.prior
-        steps = self.parts.val.steps(min(128, self.parts.val.epoch_samples)) * said.posterior_epochs
+        steps = self.parts.val.steps(min(said.posterior_batch, self.parts.val.epoch_samples)) * said.posterior_epochs
 
         def observe(step: int, loss: float) -> None:
             details = {"name": "posterior", "step": step + 1, "steps": steps, "replayed": False, "loss": loss}
@@ -159,9 +159,8 @@ class Common:
 
         with self.timed("posterior"):
             how: dict[str, Any] = {"prior": prior, "without": self.without, "observe": observe}
-            return fit(
-                network, self.parts.val, seed=derive(said.seed, "posterior"), epochs=said.posterior_epochs, **how
-            )
+            how |= {"epochs": said.posterior_epochs, "batch": said.posterior_batch, "lr": said.posterior_lr}
+            return fit(network, self.parts.val, seed=derive(said.seed, "posterior"), **how)
 
     @cached_property
     def proxied(self) -> Proxied:
