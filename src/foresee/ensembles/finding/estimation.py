@@ -1,7 +1,7 @@
 """How well inherited weights foresee what trained networks do, alone and together (thesis, Table 5.6).
 
-Some architectures are drawn, looked at with inherited weights, and those that stand evenly spaced by their estimated error are
-trained. Every ensemble of a size that can be made of them has an estimated and a true performance on the same samples: their
+Some architectures are drawn, looked at with inherited weights, and those that stand evenly spaced by their estimated error
+are trained. Every ensemble of a size that can be made of them has an estimated and a true performance on the same samples: their
 correlations, and how many of the foremost 30 % by one are among those by the other.
 """
 
