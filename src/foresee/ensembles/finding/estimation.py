@@ -1,8 +1,8 @@
 """How well inherited weights foresee what trained networks do, alone and together (thesis, Table 5.6).
 
 Some architectures are drawn, looked at with inherited weights, and those that stand evenly spaced by their estimated error
-are trained. Every ensemble of a size that can be made of them has an estimated and a true performance on the same samples: their
-correlations, and how many of the foremost 30 % by one are among those by the other.
+are trained. Every ensemble of a size that can be made of them has an estimated and a true performance on the same samples:
+their correlations, and how many of the foremost 30 % by one are among those by the other.
 """
 
 from __future__ import annotations
@@ -89,9 +89,10 @@ def agreement(
     found = []
     for size in (one for one in sizes if one <= len(true)):
         groups = _groups(len(true), size, most, seed)
-        pairs = [[-_loss(one[list(group)], labels, by) for group in groups] for one in (estimated, true)]
+        ours, theirs = ([-_loss(one[list(group)], labels, by) for group in groups] for one in (estimated, true))
         foremost = max(1, round(share * len(groups)))
-        found.append(Agreement(size, len(groups), spearman(*pairs), pearson(*pairs), top_overlap(*pairs, k=foremost)))
+        numbers = spearman(ours, theirs), pearson(ours, theirs), top_overlap(ours, theirs, foremost)
+        found.append(Agreement(size, len(groups), *numbers))
     return found
 
 
