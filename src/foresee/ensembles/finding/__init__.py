@@ -4,7 +4,8 @@
     table = compare_ensembles("darts", data, ["svgd-rd", "uniform", "nes-rs", "deep:ENAS"], seeds=3, out="runs/c")
 
 `samplers`, `nes` and `rivals` say how members are chosen, `workshop` what samplers share (supernet, posterior, estimates),
-`members` how each is trained once, `making` how one ensemble comes together; `estimation` is Table 5.6.
+`members` how each is trained once, `making` how one ensemble comes together; `planning` shares a comparison's work among
+processes, `estimation` is Table 5.6.
 """
 
 from __future__ import annotations
@@ -22,15 +23,16 @@ _HOMES = {
     "choose": "foresee.ensembles.finding.run",
     "compare_ensembles": "foresee.ensembles.finding.comparing",
     "ensemble": "foresee.ensembles.finding.run",
-    "plan": "foresee.ensembles.finding.comparing",
+    "plan": "foresee.ensembles.finding.planning",
     "train_member": "foresee.ensembles.finding.run",
-    "train_planned": "foresee.ensembles.finding.comparing",
+    "train_planned": "foresee.ensembles.finding.planning",
 }
 
 if TYPE_CHECKING:
     from foresee.ensembles.finding.compared import EnsembleComparison
-    from foresee.ensembles.finding.comparing import compare_ensembles, plan, train_planned
+    from foresee.ensembles.finding.comparing import compare_ensembles
     from foresee.ensembles.finding.estimation import agreement
+    from foresee.ensembles.finding.planning import plan, train_planned
     from foresee.ensembles.finding.result import EnsembleRun
     from foresee.ensembles.finding.run import choose, ensemble, train_member
     from foresee.ensembles.finding.settings import EnsembleSettings

@@ -3,11 +3,12 @@
     compare_ensembles("darts", data, ["svgd-rd", "mc", "uniform", "nes-rs", "deep"], seeds=3, out="runs/compared")
 
 A member that two samplers choose is trained once, in `out/seed-S/pool`; the folders of the samplers' ensembles hold copies.
-What each would have spent alone is counted for each. Several processes can share the work: see `plan` and `train_planned`.
+What each would have spent alone is counted for each. Several processes can share the work: see `planning`.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -16,30 +17,28 @@ from typing import Any
 from foresee.checks import whole
 from foresee.data.base import digest
 from foresee.ensembles.finding.compared import Compared, EnsembleComparison
-from foresee.ensembles.finding.making import Making
-from foresee.ensembles.finding.members import Member, Members
-from foresee.ensembles.finding.nes import RandomPool, drawn
+from foresee.ensembles.finding.members import Members
 from foresee.ensembles.finding.parts import Parts
-from foresee.ensembles.finding.run import asked, begin, cut, found
+from foresee.ensembles.finding.run import asked, cut, found
 from foresee.ensembles.finding.samplers import sampler_of
 from foresee.ensembles.finding.settings import EnsembleSettings
 from foresee.ensembles.finding.shelf import Shelf
 from foresee.ensembles.finding.workshop import Common
-from foresee.errors import ForeseeError, InputError, RunError, UnknownNameError
+from foresee.errors import ForeseeError, InputError, UnknownNameError
 from foresee.registry import tidy
 from foresee.runs.events import Announcer, Event, Observer
 from foresee.runs.folder import RunFolder
 from foresee.runs.progress import watched
 from foresee.spaces.base import Space
 
-COMPARISON, PLAN, POOL = "comparison.json", "plan.json", "pool"
+COMPARISON, POOL = "comparison.json", "pool"
 #: what may differ between those that are compared; all else is alike, so that they can share their members
 FREE = (
     *("sampler", "iterations", "delta", "delta_by", "temperature", "average", "droppath", "pool", "population"),
-    *("posterior", "posterior_epochs", "prior", "proxy_samples", "sharpness"),
+    *("posterior", "posterior_epochs", "posterior_batch", "posterior_lr", "prior", "proxy_samples", "sharpness"),
 )
 #: those of them that a supernet or a posterior depends on
-DECIDING = ("posterior", "posterior_epochs", "prior", "proxy_samples", "sharpness")
+DECIDING = FREE[FREE.index("posterior") :]
 Wanted = Sequence[str] | Mapping[str, Mapping[str, Any]]
 
 
@@ -98,7 +97,7 @@ def _one(ground: Ground, label: str) -> Compared:
         run = found(settings, ground.parts, ground.folder(label), common=ground.common(label))
     except ForeseeError as error:  # of this sampler alone: the others go on
         return Compared(label, settings.seed, settings.sampler, reason=str(error))
-    measures = {key: one.to_json() for key, one in run.measures.items()}
+    measures = json.loads(json.dumps({key: one.to_json() for key, one in run.measures.items()}))  # as it is read again
     return Compared(label, settings.seed, settings.sampler, run.architectures, measures, dict(run.budget))
 
 
@@ -131,7 +130,7 @@ def seeds_of(seeds: int | Sequence[int]) -> list[int]:
     >>> seeds_of(2), seeds_of([5])
     ([0, 1], [5])
     """
-    if isinstance(seeds, int) and not isinstance(seeds, bool):
+    if isinstance(seeds, int):
         whole("seeds", seeds, of="compare")
         return list(range(seeds))
     return [int(one) for one in seeds]
@@ -182,74 +181,3 @@ class Ground:
             folder = None if self.out is None else self.out / name
             self._common[name] = Common(settings, self.parts, folder, self.observers, self.members)
         return self._common[name]
-
-
-# -- several processes ------------------------------------------------------------------------------------------------------
-def plan(
-    space: str | Space[Any],
-    data: Any,
-    samplers: Wanted,
-    seed: int,
-    *,
-    out: str | Path,
-    val: Any = None,
-    test: Any = None,
-    observers: Iterable[Observer] = (),
-    **settings: Any,
-) -> int:
-    """The first part of a comparison for one seed: train the supernet, choose members, and list all that is to be trained.
-
-    Returns how many networks there are for `train_planned`. Those of NES-RE and snapshots are not among them: each depends on
-    one before it. When all are trained, `compare_ensembles` with the same arguments finds them done.
-    """
-    labels = entries(space, samplers, settings)
-    needed: dict[str, Member] = {}
-    with Ground(labels, seed, data, val, test, out, observers) as ground:
-        for label, said in ground.settings.items():
-            try:
-                members = _known_before(ground, label, said)
-            except ForeseeError:  # the comparison will say why
-                continue
-            needed |= {one.key: one for one in members}
-        shelf = Shelf(ground.out)
-        plain = {"settings": ground.base.to_json(), "members": [one.to_json() for one in needed.values()]}
-        shelf.write(PLAN, plain)
-    return len(needed)
-
-
-def _known_before(ground: Ground, label: str, settings: EnsembleSettings) -> list[Member]:
-    """The members of a sampler that can be trained in any order."""
-    sampler, shelf = sampler_of(settings), Shelf(ground.folder(label))
-    common = ground.common(label)
-    if isinstance(sampler, RandomPool):
-        return drawn(common, settings.pool_size)
-    if sampler.needs_pool:
-        return drawn(common, min(settings.pool_size, settings.size))  # where the evolution begins
-    begin(shelf, settings, ground.parts)
-    chosen = Making(settings, common, sampler, shelf, shared=True).chosen.members
-    return list(chosen[:1] if sampler.in_a_row else chosen)
-
-
-def train_planned(
-    out: str | Path,
-    seed: int,
-    number: int,
-    data: Any,
-    *,
-    val: Any = None,
-    test: Any = None,
-    device: str | None = None,
-    observers: Iterable[Observer] = (),
-) -> Path:
-    """Train network `number` of a plan into the pool of its seed; one that is finished stays as it is."""
-    folder = Path(out) / f"seed-{seed}"
-    stored = Shelf(folder).read(PLAN)
-    if stored is None:
-        raise RunError(f"{folder}: there is no {PLAN} here; plan the comparison first")
-    settings = EnsembleSettings.from_json({**stored["settings"], **({} if device is None else {"device": device})})
-    if not 0 <= number < len(stored["members"]):
-        raise InputError(f"compare: network {number}, of {len(stored['members'])} that are planned (from 0)")
-    parts = cut(settings, data, val=val, test=test)
-    member = Member.from_json(stored["members"][number])
-    Members(settings, parts, folder / POOL, observers).train(member)
-    return folder / POOL / member.key

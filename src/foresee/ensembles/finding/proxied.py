@@ -1,7 +1,7 @@
 r"""A posterior without any training: from a proxy's scores of networks at initialisation, instead of a supernet's losses.
 
 Ours, not the thesis'. Some architectures are drawn uniformly and scored; the scores are replaced by normal quantiles z of
-their ranks, so that no proxy's scale matters. With `z(A) = sum of what its options add` (least squares, a little ridge), the
+their ranks, so that no proxy's scale matters. With `z(A) = sum of what its options add` (ridge regression), the
 distribution that maximises
 
     beta E_{A ~ p} [ z(A) ] - KL[ p || uniform ]
@@ -32,8 +32,8 @@ from foresee.seeds import derive, stream
 from foresee.spaces.one_shot import OneShot
 from foresee.statistics import ranks_of
 
-#: weight of the squares of what options add, beside the mean square of what is not explained
-RIDGE = 1e-2
+#: weights of the squares of what options add, beside the mean square of what is not explained: the best of these is taken
+RIDGES = tuple(10.0**power for power in range(-4, 3))
 
 
 class Proxied:
@@ -52,7 +52,7 @@ class Proxied:
     def _scorer(self) -> Scorer:
         said = self.settings
         how = ScoringSettings(proxies=(said.posterior,), seed=derive(said.seed, "proxy") % 2**31, device=said.device)
-        made = Scorer(said.found_space, how, data=self.data)
+        made = Scorer(said.found_space, how, data=self.data, formulas=True)
         made.check()
         return made
 
@@ -116,12 +116,23 @@ def normal_scores(merits: Tensor) -> Tensor:
 def adds(rows: Tensor, values: Tensor) -> Tensor:
     """What each column adds to the values: ridge regression of (n,) on (n, columns), centred.
 
+    The ridge is that of a few which foretells values best that were left out one by one: of many columns and few rows, or of
+    scores that are no sum, little is believed.
+
     >>> rows = torch.tensor([[1.0, 0.0], [0.0, 1.0], [1.0, 0.0], [0.0, 1.0]]).double()
     >>> first, second = adds(rows, torch.tensor([1.0, -1.0, 1.0, -1.0]).double()).tolist()
     >>> round(first - second, 1)
     2.0
     """
-    centred = rows - rows.mean(0)
-    square = centred.T @ centred / len(rows) + RIDGE * torch.eye(rows.shape[1], dtype=torch.float64)
-    found: Tensor = torch.linalg.solve(square, centred.T @ (values - values.mean()) / len(rows))
-    return found
+    left, sizes, right = torch.linalg.svd(rows - rows.mean(0), full_matrices=False)
+    wanted = values - values.mean()
+    best: tuple[float, Tensor] | None = None
+    for ridge in RIDGES:
+        kept = sizes.square() / (sizes.square() + ridge * len(rows))
+        seen = (left.square() * kept).sum(1) + 1 / len(rows)  # how much each value foretells itself, the mean among it
+        missed = ((wanted - left @ (kept * (left.T @ wanted))) / (1 - seen).clamp(min=1e-6)).square().mean()
+        if best is None or float(missed) < best[0]:
+            shrunk = sizes / (sizes.square() + ridge * len(rows))
+            best = float(missed), right.T @ (shrunk * (left.T @ wanted))
+    assert best is not None
+    return best[1]

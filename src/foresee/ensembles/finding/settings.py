@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from foresee.ensembles.ensemble import AVERAGES
+from foresee.ensembles.posterior import BATCH, EPOCHS, LR
 from foresee.errors import InputError, UnknownNameError, shown
 from foresee.registry import tidy
 from foresee.settings import Kind, Settings, name, needed, setting, sizes, table, whole
@@ -55,7 +56,9 @@ class EnsembleSettings(Settings):
         temperature: tau of the posterior (Eq. 5.6).
         posterior: `fitted` after the supernet was trained (Eq. 5.4), `best_response` (updated while it is trained), or a
             proxy's name: training-free, no supernet is trained and ensembles are judged by the proxy too.
-        posterior_epochs: of fitting it.
+        posterior_epochs: of fitting it; few samples want more, or a larger rate: the thesis takes 2,340 steps of 0.01.
+        posterior_batch: samples of a step.
+        posterior_lr: rate of Adam.
         prior: weight of the divergence from uniform beside the mean cross-entropy; None: 1 / samples, the lower bound's own.
         proxy_samples: architectures that a posterior from a proxy is fitted to.
         sharpness: how many standard deviations of the proxy a draw of such a posterior is above the mean.
@@ -96,7 +99,9 @@ class EnsembleSettings(Settings):
     delta_by: str = setting("grid", name("grid or bayes"))
     temperature: float = setting(1.0, _number("a number above 0", 0.0, open_=True))
     posterior: str = setting(FITTED, name("fitted, best_response, or a proxy's name"))
-    posterior_epochs: int = setting(20, whole(1, MOST))
+    posterior_epochs: int = setting(EPOCHS, whole(1, MOST))
+    posterior_batch: int = setting(BATCH, whole(1, MOST))
+    posterior_lr: float = setting(LR, _number("a number above 0", 0.0, open_=True))
     prior: float | None = setting(None, _number("a number from 0", 0.0))
     proxy_samples: int = setting(200, whole(2, MOST))
     sharpness: float = setting(2.0, _number("a number from 0", 0.0))
