@@ -28,6 +28,10 @@ def figure(scatter: Scatter) -> Figure:
         how: dict[str, Any] = dict.fromkeys(("boxprops", "whiskerprops", "capprops", "medianprops"), line)
         made.axes[0].boxplot(groups, positions=list(places), widths=0.5, showfliers=False, **how)
         made.axes[0].set_xticks(list(places), scatter.boxes)
+    if scatter.heights is not None:
+        lines = {"colors": ROLES["muted"], "linewidths": 0.8, "zorder": 1}
+        made.axes[0].contour(scatter.heights.x, scatter.heights.y, scatter.heights.z, levels=7, **lines)
+        made.axes[0].set_aspect("equal")
     return made
 
 
