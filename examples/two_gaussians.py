@@ -28,7 +28,9 @@ def main() -> None:
     start = torch.randn(15, 2, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
     found = {}
     for delta in DELTAS:
-        ends = svgd_rd(slope, start, delta=delta)  # 1000 steps at a rate of 0.1 and a momentum of 0.9, as the thesis has
+        ends = svgd_rd(
+            slope, start, delta=delta
+        )  # 1000 steps at a rate of 0.1 and a momentum of 0.9, as the thesis has
         apart, high = float(torch.pdist(ends).mean()), float(log_density(ends).mean())
         found[delta] = {"particles": ends.tolist(), "mean distance": apart, "mean log density": high}
         print(f"delta {delta:5.2f}: mean distance {apart:.3f}, mean log density {high:.3f}")

@@ -57,7 +57,10 @@ PROMISES = {
         r"report report\.html$",
     ],
     "two_gaussians": [
-        *(rf"delta +{delta}: mean distance {NUMBER}, mean log density {NUMBER}$" for delta in ("-1.00", "0.00", "1.00")),
+        *(
+            rf"delta +{delta}: mean distance {NUMBER}, mean log density {NUMBER}$"
+            for delta in ("-1.00", "0.00", "1.00")
+        ),
         r"picture two_gaussians\.svg, numbers two_gaussians\.json$",
     ],
     "warmup": [

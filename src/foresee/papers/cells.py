@@ -37,7 +37,7 @@ class Cell:
 
 @dataclass(frozen=True)
 class Heights:
-    """What lies behind points as contours: a height for each pair of the places, `z[row][column]` at `y[row]`, `x[column]`."""
+    """What lies behind points as contours: a height for each pair of places, `z[row][column]` at `y[row]`, `x[column]`."""
 
     x: tuple[float, ...]
     y: tuple[float, ...]

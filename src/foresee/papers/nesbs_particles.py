@@ -65,7 +65,8 @@ def figure_5_2(workshop: Workshop) -> Iterator[Found]:
 
     The kernel's bandwidth is the median rule, the beginning a normal draw. For each delta the mean distance of two
     particles and the mean log density where they end, over --repeats beginnings; the first is drawn. At delta = -1 nothing
-    drives particles apart; below they attract each other and do not come to rest. Needs no data: --sample 15 says how many particles.
+    drives particles apart; below they attract each other and do not come to rest. Needs no data:
+    --sample 15 says how many particles.
     """
     own = workshop.own(SETTINGS)
     count = workshop.sample or PARTICLES
