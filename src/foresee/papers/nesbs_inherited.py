@@ -1,4 +1,4 @@
-"""Ensembles judged by inherited weights, as the thesis' repeated trials are: by validation for choosing, by test for the figure.
+"""Ensembles judged by inherited weights, as the thesis' repeated trials are: chosen by validation, judged by test.
 
 Each architecture is looked at once, its batch statistics are estimated once, and both parts are predicted: what was looked at
 before costs nothing, but counts in the budget of whoever asks for it.
