@@ -49,7 +49,8 @@ class Scatter:
     """The points of a figure: `y` against `x`, with the half-length of each bar where there are some.
 
     With `boxes` the points stand in groups of these names, `x` being the number of a point's group, and each has its box.
-    With `heights` they lie on a map, as wide as it is high.
+    With `heights` they lie on a map, as wide as it is high. With `kinds`, a name for each point, those of a name have a
+    colour of their own, and a line through them where they have bars.
     """
 
     name: str
@@ -61,6 +62,7 @@ class Scatter:
     bars: tuple[float, ...] = ()
     boxes: tuple[str, ...] = ()
     heights: Heights | None = None
+    kinds: tuple[str, ...] = ()
 
 
 #: what a reproduction yields

@@ -5,7 +5,6 @@ from __future__ import annotations
 from itertools import combinations
 
 import numpy as np
-import torch
 from torch import Tensor
 
 from foresee.papers.samples import Floats
@@ -20,6 +19,7 @@ MEASURED = ("spearman", "pearson", "agreement-30")
 def accuracies(probabilities: Tensor, labels: Tensor, size: int) -> Floats:
     """Accuracy of every ensemble of `size` out of the networks (networks, samples, classes), in the order of combinations.
 
+    >>> import torch
     >>> single = torch.tensor([[[0.9, 0.1], [0.6, 0.4]], [[0.8, 0.2], [0.1, 0.9]]])
     >>> accuracies(single, torch.tensor([0, 1]), 1).tolist(), accuracies(single, torch.tensor([0, 1]), 2).tolist()
     ([0.5, 1.0], [1.0])

@@ -6,14 +6,14 @@ before costs nothing, but counts in the budget of whoever asks for it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import torch
 from torch import Tensor
 
 from foresee.data import Data
-from foresee.ensembles.measures import nll
+from foresee.ensembles.measures import measure, nll
 from foresee.ensembles.selecting import forward_selection
 from foresee.probes.outputs import logits_of
 from foresee.seeds import derive
@@ -81,9 +81,13 @@ class Inherited:
         answers = self.together(texts, part).double().mean(0).argmax(-1)
         return float((answers != self.labels[part]).double().mean())
 
-    def best_single(self) -> float:
-        """The least test error of a single architecture that was looked at: a bound, for it is chosen by the test."""
-        return min(self.error([text]) for text in self._known)
+    def disagreement(self, texts: Sequence[str], part: str = "test") -> float:
+        """The share of samples on which two members differ, the mean over all pairs."""
+        return measure(self.together(texts, part), self.labels[part]).ppd
+
+    def best_single(self, texts: Iterable[str]) -> float:
+        """The least test error of a single one of these: a bound, for it is chosen by the test."""
+        return min(self.error([text]) for text in texts)
 
 
 def over_draws(inherited: Inherited, draws: Sequence[Sequence[Any]]) -> list[float]:
