@@ -33,7 +33,8 @@ ROWS = {
 ATTACKS = {"fgsm": "fgsm", "pgd40": "pgd", "cw": "cw", "autoattack": "autoattack"}
 #: AutoAttack's standard: 100 steps, 9 targets, 5,000 queries
 ATTACKED: Mapping[str, Any] = {
-    **ENSEMBLES, "samples": 40, "attacks": tuple(ATTACKS), "steps": 20, "targets": 3, "queries": 200
+    **ENSEMBLES, "samples": 40, "attacks": tuple(ATTACKS), "attack_steps": 20, "attack_targets": 3,
+    "attack_queries": 200
 }  # fmt: skip
 
 
@@ -42,9 +43,10 @@ def table_5_4(workshop: Workshop) -> Iterator[Found]:
     """Accuracy (%) of an attacked member, and of the ensemble at the same changed images; means over the members (5.3.6).
 
     The ensembles are those of thesis-table-5.2; networks normalise by themselves, so that a change of 0.01 is of pixels from
-    0 to 1. FGSM and PGD of 40 steps of 0.008 within 0.01; CW with 3 searches of 50 steps; AutoAttack within 0.01 of `steps`,
-    `targets` and `queries`. The first `samples` of the test, right or wrong, are the same in all columns. Beside the printed
-    columns: what is right without an attack, and how much of what the attack turned the ensemble gets wrong too (carried).
+    0 to 1. FGSM and PGD of 40 steps of 0.008 within 0.01; CW with 3 searches of 50 steps; AutoAttack within 0.01 of
+    `attack_steps`, `attack_targets` and `attack_queries` (its standard: 100, 9, 5,000). The first `samples` of the test, right
+    or wrong, are the same in all columns. Beside the printed columns: what is right without an attack, and how much of what
+    the attack turned the ensemble gets wrong too (carried).
     """
     own = workshop.own(ATTACKED)
     images = images_of(workshop, own)
@@ -79,7 +81,7 @@ def _row(workshop: Workshop, own: Mapping[str, Any], row: str, sampler: str) -> 
 
 def defended(study: Study, own: Mapping[str, Any], sampler: str, attack: str) -> Defence:
     """One attack against every member of an ensemble, kept by itself."""
-    reduced = {key: own[key] for key in ("steps", "targets", "queries")} if attack == "autoattack" else {}
+    reduced = {key: own[f"attack_{key}"] for key in ("steps", "targets", "queries")} if attack == "autoattack" else {}
     how = asked(own, sampler)
     said = [sampler, how, attack, reduced, own["samples"]]
     name = f"defence-{sampler.replace(':', '-')}-{attack}"

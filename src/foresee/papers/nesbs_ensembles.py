@@ -19,7 +19,7 @@ from foresee.spaces.find import get
 from foresee.statistics import Estimate, mean_of_few
 
 #: the thesis: T = 5, a pool of 50 networks of 50 epochs for NES-RS
-ENSEMBLES: Mapping[str, Any] = {**USUAL, "size": 3, "iterations": 5, "pool": 5, "others": ("uniform",)}
+ENSEMBLES: Mapping[str, Any] = {**USUAL, "size": 3, "iterations": 5, "pool": 5, "others": ("uniform", "nes_rs")}
 #: Table 5.2: rows of single networks -> the sampler whose members they are
 SINGLES = {
     "NAS algorithms/nasnet-a": "NASNet_A",
@@ -76,9 +76,10 @@ def table_5_2(workshop: Workshop) -> Iterator[Found]:
     `layers` after `epochs` of nasi_cifar (the thesis' recipe), the same for all rows: they compare the rows with each other.
     Supernet, posterior and members learn from 70 % of the images or are fitted to the other 30 %; the best of T = 5 draws is
     taken by inherited weights, the draws of SVGD-RD going through delta from -2 to 1; NES-RS selects from a `pool` of trained
-    networks. MC DropPath drops with probability 0.01. Rows of `others` are ours alone. A row of a single network is the mean
-    over the networks of its deep ensemble. Supernet, posterior and networks of a seed are shared by all tables of the chapter
-    (--set table.work=DIR). The thesis' members: 36 channels, 20 cells, 600 epochs.
+    networks. MC DropPath drops with probability 0.01. Rows of `others` are ours alone, at the
+    training budget of NESBS: the pool of NES-RS has as many networks there as the epochs of supernet and members train. A row
+    of a single network is the mean over the networks of its deep ensemble. Supernet, posterior and networks of a seed are
+    shared by all tables of the chapter (--set table.work=DIR). The thesis' members: 36 channels, 20 cells, 600 epochs.
     """
     own = workshop.own({**ENSEMBLES, "singles": True, "trained": True})
     images = images_of(workshop, own)
@@ -92,8 +93,8 @@ def table_5_2(workshop: Workshop) -> Iterator[Found]:
             yield from missing([address], columns, NO_CELL)
         else:
             yield from _row_5_2(workshop, own, address, images)
-    for sampler in own["others"] if own["trained"] and not workshop.rows else ():
-        yield from _trained(workshop, own, f"{OTHERS}/{sampler}", sampler, images)
+    for row, sampler in others(workshop, own).items() if own["trained"] else ():
+        yield from _trained(workshop, {**own, "pool": 0}, f"{OTHERS}/{row}", sampler, images)
 
 
 @reproduction("thesis-table-5.5", judged=False, by_row=True, by_data=True, settings=ENSEMBLES)
@@ -104,12 +105,12 @@ def table_5_5(workshop: Workshop) -> Iterator[Found]:
     own = workshop.own(ENSEMBLES)
     images = images_of(workshop, own)
     columns = [column.name for column in published("thesis-table-5.5").columns]
-    rows = {**COMPARED, **{sampler: sampler for sampler in own["others"] if not workshop.rows}}
-    for row, sampler in rows.items():
+    equal = others(workshop, own)
+    for row, sampler in (COMPARED | equal).items():
         if workshop.rows and row not in workshop.rows:
             yield from missing([row], columns, NOT_ASKED)
             continue
-        found = ensembles(workshop, own, sampler)
+        found = ensembles(workshop, {**own, "pool": 0} if row in equal else own, sampler)
         for column, key in (
             ("ate", "ate"),
             ("ppd", "ppd"),
@@ -188,23 +189,30 @@ def table_5_1(workshop: Workshop) -> Iterator[Found]:
             yield Cell.missing(address, "search-cost", COST)
         else:
             yield from missing([address], columns, QUOTED)
-    for sampler in own["others"] if not workshop.rows else ():
-        found = ensembles(workshop, own, sampler, "nasbench201")
-        yield Cell(f"{OTHERS}/{sampler}", column, mean_of_few([100 * one["test"]["error"] for one in found]))
+    for row, sampler in others(workshop, own).items():
+        found = ensembles(workshop, {**own, "pool": 0}, sampler, "nasbench201")
+        yield Cell(f"{OTHERS}/{row}", column, mean_of_few([100 * one["test"]["error"] for one in found]), _size(own))
+        yield from _spent(f"{OTHERS}/{row}", found)
 
 
 # -- ensembles and rows ---------------------------------------------------------------------------------------------------
 def ensembles(workshop: Workshop, own: Mapping[str, Any], sampler: str, space: str = "darts") -> list[dict[str, Any]]:
-    """What came of a sampler under each seed."""
+    """What came of a sampler under each seed; `own["pool"]` of 0 is one of equal budget."""
     return [
         Study(workshop, own, seed, space=space).ensemble(sampler, **asked(own, sampler)) for seed in seeds(workshop)
     ]
 
 
+def others(workshop: Workshop, own: Mapping[str, Any]) -> dict[str, str]:
+    """Rows of ours alone, by name, where not some rows were asked for."""
+    named = () if workshop.rows else own["others"]
+    return {f"{sampler.replace('_', '-')} at equal budget": sampler for sampler in named}
+
+
 def asked(own: Mapping[str, Any], sampler: str) -> dict[str, Any]:
     """What the sampler is asked for, of the table's settings: only what matters to it, so that it is kept once."""
     if sampler.startswith("nes"):
-        return {"size": own["size"], "pool": own["pool"]}
+        return {"size": own["size"], "pool": own["pool"] or None}
     looks = sampler in ("mc", "svgd_rd", "uniform")
     return {"size": own["size"], **({"iterations": own["iterations"]} if looks else {})}
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
+from functools import partial
 from typing import Any
 
 from foresee.ensembles.finding.members import Member, labels_of
@@ -33,7 +34,7 @@ def table_5_6(workshop: Workshop) -> Iterator[Found]:
     found = []
     for seed in seeds(workshop):
         study = Study(workshop, own, seed)
-        found.append(study.kept("agreement", [how, own["statistics"]], lambda study=study: _agreement(study, how)))
+        found.append(study.kept("agreement", [how, own["statistics"]], partial(_agreement, study, how)))
     for size in SIZES:
         column = f"n={size}"
         if column not in found[0]["sizes"]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import partial
 from typing import Any
 
 from foresee.ensembles.finding.settings import BEST_RESPONSE, FITTED
@@ -43,7 +44,7 @@ def figure_5_5(workshop: Workshop) -> Iterator[Found]:
         found = []
         for seed in seeds(workshop):
             study = Study(workshop, own, seed, posterior=posterior)
-            found.append(study.kept("discrepancy", counts, lambda study=study: _discrepancy(study, own)))
+            found.append(study.kept("discrepancy", counts, partial(_discrepancy, study, own)))
         for column in (*WHO, "gap"):
             value = mean_of_few([100 * one[column] for one in found])
             yield Cell(row, column, value, f"among {found[0]['looked at']} networks" if column == WHO[0] else "")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -126,7 +127,7 @@ def _over_budgets(workshop: Workshop, own: Mapping[str, Any], row: str, size: in
     """Errors in per cent (seeds, trials, draws) and the least of a single network (seeds,)."""
     asked = {key: own[key] for key in ("trials", "draws", "deltas", "steps", "statistics")}
     found = [
-        study.kept(f"search-{row}", [row, size, tau, asked], lambda study=study: _searched(study, own, row, size, tau))
+        study.kept(f"search-{row}", [row, size, tau, asked], partial(_searched, study, own, row, size, tau))
         for study in (Study(workshop, own, seed) for seed in seeds(workshop))
     ]
     return {key: 100 * np.array([one[key] for one in found], float) for key in ("errors", "best")}

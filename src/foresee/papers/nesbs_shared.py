@@ -191,11 +191,12 @@ def _common(folder: Path, settings: EnsembleSettings, parts: Parts) -> Common:
 
 def _inherited(folder: Path, settings: EnsembleSettings, parts: Parts, batches: int) -> Inherited:
     held = _made(folder, json.dumps(settings.to_json(), sort_keys=True), parts.train.fingerprint)
-    if batches not in held:
+    name = f"inherited by {batches}"
+    if name not in held:
         common = _common(folder, settings, parts)
         common.posterior  # noqa: B018  # whoever looks also draws, and the lock is held now
-        held[batches] = Inherited(common.supernet, parts.train, parts.val, parts.test, batches)
-    return held[batches]  # type: ignore[no-any-return]
+        held[name] = Inherited(common.supernet, parts.train, parts.val, parts.test, batches)
+    return held[name]  # type: ignore[no-any-return]
 
 
 # -- where, and of what ---------------------------------------------------------------------------------------------------

@@ -73,7 +73,9 @@ class RandomPool(Pooled):
 class InheritedPool(Sampler):
     """NES-RS as Figure 5.3 has it: the pool is judged by inherited weights, as many networks as T ensembles have."""
 
-    summary = "NES-RS by inherited weights: a pool of uniform draws is looked at, members are chosen greedily and trained"
+    summary = (
+        "NES-RS by inherited weights: a pool of uniform draws is looked at, members are chosen greedily and trained"
+    )
     needs_supernet = True
 
     def choose(self, common: Common) -> Chosen:
@@ -87,9 +89,7 @@ class InheritedPool(Sampler):
         places = forward_selection(estimates.together(rows), estimates.labels, min(said.size, len(rows)))
         chosen = [rows[place] for place in places]
         loss = estimates.loss(chosen)
-        return Chosen(
-            tuple(numbered(map(common.candidate, chosen))), loss, (loss,), (estimates.evaluated,), (), {}
-        )
+        return Chosen(tuple(numbered(map(common.candidate, chosen))), loss, (loss,), (estimates.evaluated,), (), {})
 
 
 @samplers.register("nes_re")

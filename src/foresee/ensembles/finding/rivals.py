@@ -109,7 +109,9 @@ class MCDropPath(OneCell):
         """One member, to be copied when it is trained."""
         cell = cell_of(common, self.of)
         if not drops(cell.build(0)):
-            raise InputError(f"sampler droppath: networks of {cell.space.name} have no paths to drop; those of darts have")
+            raise InputError(
+                f"sampler droppath: networks of {cell.space.name} have no paths to drop; those of darts have"
+            )
         return Chosen(tuple(numbered([cell])))
 
     def trains(self) -> int:
