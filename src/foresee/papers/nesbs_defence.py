@@ -11,7 +11,7 @@ from foresee.ensembles.defence import defend
 from foresee.ensembles.defended import Defence
 from foresee.papers.base import reproduction
 from foresee.papers.cells import Cell, Found, missing
-from foresee.papers.nesbs_ensembles import ENSEMBLES, OTHER, asked
+from foresee.papers.nesbs_rows import ENSEMBLES, OTHER, asked
 from foresee.papers.nesbs_shared import Study, images_of
 from foresee.papers.numbers import published
 from foresee.papers.trained import seeds
@@ -44,9 +44,9 @@ def table_5_4(workshop: Workshop) -> Iterator[Found]:
 
     The ensembles are those of thesis-table-5.2; networks normalise by themselves, so that a change of 0.01 is of pixels from
     0 to 1. FGSM and PGD of 40 steps of 0.008 within 0.01; CW with 3 searches of 50 steps; AutoAttack within 0.01 of
-    `attack_steps`, `attack_targets` and `attack_queries` (its standard: 100, 9, 5,000). The first `samples` of the test, right
-    or wrong, are the same in all columns. Beside the printed columns: what is right without an attack, and how much of what
-    the attack turned the ensemble gets wrong too (carried).
+    `attack_steps`, `attack_targets` and `attack_queries` (its standard: 100, 9, 5,000). The first `samples` of the test,
+    right or wrong, are the same in all columns. Beside the printed columns: what is right without an attack, and how much of
+    what the attack turned the ensemble gets wrong too (carried).
     """
     own = workshop.own(ATTACKED)
     images = images_of(workshop, own)

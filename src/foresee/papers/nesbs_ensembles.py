@@ -1,4 +1,4 @@
-"""Ensembles found and trained, beside those of others: Tables 5.1, 5.2, 5.5 and Figure 5.4 of the thesis."""
+"""Ensembles found and trained, beside those of others: Tables 5.1 and 5.2 of the thesis."""
 
 from __future__ import annotations
 
@@ -8,18 +8,16 @@ from typing import Any
 import numpy as np
 
 from foresee.papers.base import reproduction
-from foresee.papers.cells import Cell, Found, Scatter, missing
+from foresee.papers.cells import Cell, Found, missing
 from foresee.papers.darts_trained import PRINTED, known
-from foresee.papers.nesbs_maps import distances, laid_out
-from foresee.papers.nesbs_shared import USUAL, Study, images_of
+from foresee.papers.nesbs_rows import ENSEMBLES, OTHER, ensembles, others, size_in_words, spent
+from foresee.papers.nesbs_shared import images_of
 from foresee.papers.numbers import published
-from foresee.papers.trained import CIFAR, CIFAR100, printed, seeds, size
+from foresee.papers.trained import CIFAR, CIFAR100, printed, size
 from foresee.papers.workshop import NOT_ASKED, Workshop
 from foresee.spaces.find import get
-from foresee.statistics import Estimate, mean_of_few
+from foresee.statistics import mean_of_few
 
-#: the thesis: T = 5, a pool of 50 networks of 50 epochs for NES-RS
-ENSEMBLES: Mapping[str, Any] = {**USUAL, "size": 3, "iterations": 5, "pool": 5, "others": ("uniform", "nes_rs")}
 #: Table 5.2: rows of single networks -> the sampler whose members they are
 SINGLES = {
     "NAS algorithms/nasnet-a": "NASNet_A",
@@ -40,14 +38,6 @@ TOGETHER = {
     "NESBS/nesbs-mc-sampling": "mc",
     "NESBS/nesbs-svgd-rd": "svgd_rd",
 }
-#: Table 5.5 and Figure 5.4
-COMPARED = {
-    "mc-droppath-darts": "droppath:DARTS_V2",
-    "deepens-darts": "deep:DARTS_V2",
-    "nes-rs": "nes_rs",
-    "nesbs-mc-sampling": "mc",
-    "nesbs-svgd-rd": "svgd_rd",
-}
 #: Table 5.1, in NAS-Bench-201
 SMALL = {
     "ensemble (search) algorithms/deepens": "deep:ResNet",
@@ -58,7 +48,6 @@ SMALL = {
 NO_CELL = "no cell of it is at hand"
 QUOTED = "quoted by the thesis from Dong and Yang (2020): searches of single networks, which thesis-table-6.1 runs"
 COST = "in GPU time of the authors' machine; ours is in seconds, in a column of its own"
-OTHER = "the run looks at other images (--data, --set table.images)"
 UNTRAINED = "trained = false, or singles = false: only counted"
 
 
@@ -76,10 +65,10 @@ def table_5_2(workshop: Workshop) -> Iterator[Found]:
     `layers` after `epochs` of nasi_cifar (the thesis' recipe), the same for all rows: they compare the rows with each other.
     Supernet, posterior and members learn from 70 % of the images or are fitted to the other 30 %; the best of T = 5 draws is
     taken by inherited weights, the draws of SVGD-RD going through delta from -2 to 1; NES-RS selects from a `pool` of trained
-    networks. MC DropPath drops with probability 0.01. Rows of `others` are ours alone, at the
-    training budget of NESBS: the pool of NES-RS has as many networks there as the epochs of supernet and members train. A row
-    of a single network is the mean over the networks of its deep ensemble. Supernet, posterior and networks of a seed are
-    shared by all tables of the chapter (--set table.work=DIR). The thesis' members: 36 channels, 20 cells, 600 epochs.
+    networks. MC DropPath drops with probability 0.01. Rows of `others` are ours alone, at the training budget of NESBS: the
+    pool of NES-RS has as many networks there as the epochs of supernet and members train. A row of a single network is the
+    mean over the networks of its deep ensemble. Supernet, posterior and networks of a seed are shared by all tables of the
+    chapter (--set table.work=DIR). The thesis' members: 36 channels, 20 cells, 600 epochs.
     """
     own = workshop.own({**ENSEMBLES, "singles": True, "trained": True})
     images = images_of(workshop, own)
@@ -93,73 +82,8 @@ def table_5_2(workshop: Workshop) -> Iterator[Found]:
             yield from missing([address], columns, NO_CELL)
         else:
             yield from _row_5_2(workshop, own, address, images)
-    for row, sampler in others(workshop, own).items() if own["trained"] else ():
-        yield from _trained(workshop, {**own, "pool": 0}, f"{OTHERS}/{row}", sampler, images)
-
-
-@reproduction("thesis-table-5.5", judged=False, by_row=True, by_data=True, settings=ENSEMBLES)
-def table_5_5(workshop: Workshop) -> Iterator[Found]:
-    """Averaged test error of the members (ATE) and pairwise predictive disagreement (PPD), in %, of thesis-table-5.2's
-    ensembles; beside them the ensemble's own error, what it gains over its best member, likelihood and calibration.
-    """
-    own = workshop.own(ENSEMBLES)
-    images = images_of(workshop, own)
-    columns = [column.name for column in published("thesis-table-5.5").columns]
-    equal = others(workshop, own)
-    for row, sampler in (COMPARED | equal).items():
-        if workshop.rows and row not in workshop.rows:
-            yield from missing([row], columns, NOT_ASKED)
-            continue
-        found = ensembles(workshop, {**own, "pool": 0} if row in equal else own, sampler)
-        for column, key in (
-            ("ate", "ate"),
-            ("ppd", "ppd"),
-            ("error", "error"),
-            ("calibration error", "calibration_error"),
-        ):
-            yield Cell(row, f"{images}:{column}", mean_of_few([100 * one["test"][key] for one in found]))
-        gains = [100 * (min(one["test"]["members"]) - one["test"]["error"]) for one in found]
-        yield Cell(row, f"{images}:gain over the best member", mean_of_few(gains))
-        yield Cell(row, f"{images}:nll", mean_of_few([one["test"]["nll"] for one in found]))
-        yield from missing([row], [one for one in columns if not one.startswith(images)], OTHER)
-
-
-@reproduction(
-    "thesis-figure-5.4",
-    judged=False,
-    by_data=True,
-    settings=ENSEMBLES,
-    caption="Single-model performances and diverse model predictions of ensembles of 3: errors and a map of predictions",
-)
-def figure_5_4(workshop: Workshop) -> Iterator[Found]:
-    """Test errors of the members of thesis-table-5.5's ensembles as boxes, and a map of what they predict.
-
-    On the map two members are as far apart as the share of test samples on which they differ, as nearly as a plane allows
-    (classical scaling, where the thesis has t-SNE, whose distances mean little); one map for each seed.
-    """
-    own = workshop.own(ENSEMBLES)
-    found = {row: ensembles(workshop, own, sampler) for row, sampler in COMPARED.items()}
-    errors = {row: [100 * error for one in runs for error in one["test"]["members"]] for row, runs in found.items()}
-    for row, seen in errors.items():
-        for column, value in (("least", min(seen)), ("mean", float(np.mean(seen))), ("greatest", max(seen))):
-            yield Cell(row, f"{column} error of a member", Estimate(value, n=len(seen)))
-    yield Scatter(
-        "errors",
-        "test errors of members, by how their ensemble was found",
-        "found by",
-        "test error (%)",
-        tuple(float(place) for place, seen in enumerate(errors.values()) for _ in seen),
-        tuple(error for seen in errors.values() for error in seen),
-        boxes=tuple(errors),
-    )
-    for place, seed in enumerate(seeds(workshop)):
-        named = [(row, answers) for row, runs in found.items() for answers in runs[place]["answers"]]
-        points, shown = laid_out(distances(np.array([answers for _, answers in named])))
-        text = (
-            f"what members predict under seed {seed}: as far apart as they disagree; {shown:.0%} of it is in the plane"
-        )
-        x, y = (tuple(map(float, axis)) for axis in points.T)
-        yield Scatter(f"map-seed-{seed}", text, "", "", x, y, kinds=tuple(row for row, _ in named))
+    for name, sampler in others(workshop, own).items() if own["trained"] else ():
+        yield from _trained(workshop, {**own, "pool": 0}, f"{OTHERS}/{name}", sampler, images)
 
 
 @reproduction("thesis-table-5.1", judged=False, by_row=True, by_data=True, settings=ENSEMBLES)
@@ -182,41 +106,22 @@ def table_5_1(workshop: Workshop) -> Iterator[Found]:
             sampler = SMALL.get(address, "deep:ResNet")
             found = ensembles(workshop, own, sampler, "nasbench201")
             key = "error" if address in SMALL else "ate"
-            yield Cell(address, column, mean_of_few([100 * one["test"][key] for one in found]), _size(own))
+            yield Cell(address, column, mean_of_few([100 * one["test"][key] for one in found]), size_in_words(own))
             if address in SMALL:
-                yield from _spent(address, found)
+                yield from spent(address, found)
             yield from missing([address], [one for one in columns if one not in (column, "search-cost")], OTHER)
             yield Cell.missing(address, "search-cost", COST)
         else:
             yield from missing([address], columns, QUOTED)
-    for row, sampler in others(workshop, own).items():
+    for name, sampler in others(workshop, own).items():
         found = ensembles(workshop, {**own, "pool": 0}, sampler, "nasbench201")
-        yield Cell(f"{OTHERS}/{row}", column, mean_of_few([100 * one["test"]["error"] for one in found]), _size(own))
-        yield from _spent(f"{OTHERS}/{row}", found)
+        yield Cell(
+            f"{OTHERS}/{name}", column, mean_of_few([100 * one["test"]["error"] for one in found]), size_in_words(own)
+        )
+        yield from spent(f"{OTHERS}/{name}", found)
 
 
 # -- ensembles and rows ---------------------------------------------------------------------------------------------------
-def ensembles(workshop: Workshop, own: Mapping[str, Any], sampler: str, space: str = "darts") -> list[dict[str, Any]]:
-    """What came of a sampler under each seed; `own["pool"]` of 0 is one of equal budget."""
-    return [
-        Study(workshop, own, seed, space=space).ensemble(sampler, **asked(own, sampler)) for seed in seeds(workshop)
-    ]
-
-
-def others(workshop: Workshop, own: Mapping[str, Any]) -> dict[str, str]:
-    """Rows of ours alone, by name, where not some rows were asked for."""
-    named = () if workshop.rows else own["others"]
-    return {f"{sampler.replace('_', '-')} at equal budget": sampler for sampler in named}
-
-
-def asked(own: Mapping[str, Any], sampler: str) -> dict[str, Any]:
-    """What the sampler is asked for, of the table's settings: only what matters to it, so that it is kept once."""
-    if sampler.startswith("nes"):
-        return {"size": own["size"], "pool": own["pool"] or None}
-    looks = sampler in ("mc", "svgd_rd", "uniform")
-    return {"size": own["size"], **({"iterations": own["iterations"]} if looks else {})}
-
-
 def _row_5_2(workshop: Workshop, own: Mapping[str, Any], row: str, images: str) -> Iterator[Cell]:
     """A row of Table 5.2: what it counts, what it errs."""
     single, sampler = SINGLES.get(row), TOGETHER.get(row, "")
@@ -226,7 +131,7 @@ def _row_5_2(workshop: Workshop, own: Mapping[str, Any], row: str, images: str) 
     elif own["trained"] and single and (own["singles"] or single in DEEP):
         several = {} if single in DEEP else {"size": 1}
         found = ensembles(workshop, {**own, **several}, f"deep:{single}")
-        yield Cell(row, f"{images}:error", mean_of_few([100 * one["test"]["ate"] for one in found]), _size(own))
+        yield Cell(row, f"{images}:error", mean_of_few([100 * one["test"]["ate"] for one in found]), size_in_words(own))
     else:
         yield Cell.missing(row, f"{images}:error", UNTRAINED)
     cell = single or sampler.partition(":")[2]
@@ -235,37 +140,23 @@ def _row_5_2(workshop: Workshop, own: Mapping[str, Any], row: str, images: str) 
             yield size(row, f"{name}:params", [printed(known(cell), task, **PRINTED)])
     elif not own["trained"]:
         yield from missing([row], ("cifar10:params", "cifar100:params"), UNTRAINED)
-    others = [one for one in columns if one.endswith(":error") and not one.startswith(images)]
-    yield from missing([row], others, OTHER)
+    unseen = [one for one in columns if one.endswith(":error") and not one.startswith(images)]
+    yield from missing([row], unseen, OTHER)
     yield Cell.missing(row, "search-cost", COST)
 
 
 def _trained(workshop: Workshop, own: Mapping[str, Any], row: str, sampler: str, images: str) -> Iterator[Cell]:
     """Error, size and cost of the ensembles of a sampler."""
     found = ensembles(workshop, own, sampler)
-    yield Cell(row, f"{images}:error", mean_of_few([100 * one["test"]["error"] for one in found]), _size(own))
+    yield Cell(row, f"{images}:error", mean_of_few([100 * one["test"]["error"] for one in found]), size_in_words(own))
     if ":" not in sampler:  # a cell by name is counted once
         for task, name in ((CIFAR, "cifar10"), (CIFAR100, "cifar100")):
             counts = [_params(one["architectures"], task) for one in found]
             yield Cell(row, f"{name}:params", mean_of_few(counts), "mean over the members")
-    yield from _spent(row, found)
-
-
-def _spent(row: str, found: Sequence[Mapping[str, Any]]) -> Iterator[Cell]:
-    """Networks trained, and the seconds before the members are: supernet, posterior, pool."""
-    networks = [float(one["budget"]["networks"]) for one in found]
-    epochs = [float(one["budget"]["epochs"] + one["budget"]["supernet_epochs"]) for one in found]
-    seconds = [float(sum(one["budget"]["seconds"].values())) for one in found]
-    yield Cell(row, "networks trained", mean_of_few(networks))
-    yield Cell(row, "epochs of all trainings", mean_of_few(epochs), "the supernet's among them")
-    yield Cell(row, "seconds", mean_of_few(seconds), "of all stages, trainings shared with others counted in")
+    yield from spent(row, found)
 
 
 def _params(texts: Sequence[str], task: Any) -> float:
     """Mean parameters, in millions, at the printed size."""
     space = get("darts", **PRINTED)
     return float(np.mean([space.counts(space.parse(text), task).params for text in texts])) / 1e6
-
-
-def _size(own: Mapping[str, Any]) -> str:
-    return f"{own['channels']} channels, {own['layers']} layers, {own['epochs']} epochs of {own['recipe']}"

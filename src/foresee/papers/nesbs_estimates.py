@@ -11,7 +11,7 @@ from foresee.ensembles.finding.members import Member, labels_of
 from foresee.papers.base import reproduction
 from foresee.papers.cells import Cell, Found, missing
 from foresee.papers.nesbs_agreement import MEASURED, by_size
-from foresee.papers.nesbs_ensembles import ENSEMBLES, asked
+from foresee.papers.nesbs_rows import ENSEMBLES, asked
 from foresee.papers.nesbs_shared import Study
 from foresee.papers.trained import seeds
 from foresee.papers.workshop import Workshop

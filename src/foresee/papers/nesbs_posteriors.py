@@ -9,7 +9,7 @@ from typing import Any
 from foresee.ensembles.finding.settings import BEST_RESPONSE, FITTED
 from foresee.papers.base import reproduction
 from foresee.papers.cells import Cell, Found, Scatter
-from foresee.papers.nesbs_ensembles import ENSEMBLES, asked
+from foresee.papers.nesbs_rows import ENSEMBLES, asked
 from foresee.papers.nesbs_shared import USUAL, Study
 from foresee.papers.trained import seeds
 from foresee.papers.workshop import Workshop

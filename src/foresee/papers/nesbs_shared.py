@@ -11,13 +11,9 @@ any machine, without weights and without a GPU.
 
 from __future__ import annotations
 
-import hashlib
 import json
-import os
-import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import cached_property, lru_cache
 from pathlib import Path
@@ -31,6 +27,7 @@ from foresee.ensembles.finding.settings import FITTED, EnsembleSettings
 from foresee.ensembles.finding.workshop import Common
 from foresee.errors import BusyError
 from foresee.papers.nesbs_inherited import Inherited
+from foresee.papers.nesbs_work import alone, digest, work_folder
 from foresee.papers.workshop import Workshop
 from foresee.runs.folder import is_there, write_whole
 from foresee.training.keeping import read_plain
@@ -154,9 +151,9 @@ class Study:
         """Plain values by name, and by what was asked: read where they are kept, made and kept where not."""
         place = self.work / "results" / f"{name}-seed-{self.seed}-{digest([self.key, asked])}.json"
         if not is_there(place):
-            made = json.dumps(make(), indent=1) + "\n"
-            place.parent.mkdir(parents=True, exist_ok=True)
-            write_whole(place, made)
+            made = json.dumps(make(), indent=1, allow_nan=False) + "\n"
+            with alone(place.parent):  # of two that made the same, one writes after the other
+                write_whole(place, made)
         return read_plain(place)
 
 
@@ -216,41 +213,3 @@ def images_of(workshop: Workshop, own: Mapping[str, Any]) -> str:
         )
         return str(named)
     return "here"
-
-
-def work_folder(workshop: Workshop, own: Mapping[str, Any]) -> Path:
-    """Where work is kept: as said, beside the scores, or for this process only."""
-    if own["work"]:
-        return Path(own["work"])
-    return Path(_for_now().name) if workshop.cache is None else workshop.cache.parent
-
-
-@lru_cache(maxsize=1)
-def _for_now() -> tempfile.TemporaryDirectory[str]:
-    return tempfile.TemporaryDirectory(prefix="foresee-")
-
-
-def digest(asked: Any) -> str:
-    """Another one for other values.
-
-    >>> digest({"a": 1, "b": 2}) == digest({"b": 2, "a": 1}), digest([1]) == digest([2])
-    (True, False)
-    """
-    return hashlib.sha256(json.dumps(asked, sort_keys=True, default=str).encode()).hexdigest()[:12]
-
-
-@contextmanager
-def alone(folder: Path) -> Iterator[None]:
-    """Only one process at a time in here, others wait: so several can work at one seed, and none trains what another does."""
-    folder.mkdir(parents=True, exist_ok=True)
-    held = os.open(folder, os.O_RDONLY)
-    try:
-        import fcntl
-
-        fcntl.flock(held, fcntl.LOCK_EX)
-    except ImportError:  # no such locks on this system: one process at a time, please
-        pass
-    try:
-        yield
-    finally:
-        os.close(held)
