@@ -140,7 +140,7 @@ def _row_5_2(workshop: Workshop, own: Mapping[str, Any], row: str, images: str) 
             yield size(row, f"{name}:params", [printed(known(cell), task, **PRINTED)])
     elif not own["trained"]:
         yield from missing([row], ("cifar10:params", "cifar100:params"), UNTRAINED)
-    unseen = [one for one in columns if one.endswith(":error") and not one.startswith(images)]
+    unseen = [one for one in columns if one.endswith(":error") and one != f"{images}:error"]
     yield from missing([row], unseen, OTHER)
     yield Cell.missing(row, "search-cost", COST)
 

@@ -17,7 +17,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from foresee.errors import InputError
+from foresee.errors import UnknownNameError
 from foresee.papers.base import load_all
 from foresee.papers.nesbs_rows import ENSEMBLES, ensembles
 from foresee.papers.pages import reproduce
@@ -57,10 +57,10 @@ def work(
         workshop: of `Workshop`: data, seed, device.
     """
     known = load_all()
-    pages = [known[name] for one in PIECES.values() for name in one if name in known]
+    there = set(ENSEMBLES).union(*(known[what].settings for one in PIECES.values() for what in one if what in known))
     for key in settings:
-        if not any(key in page.settings for page in pages):
-            raise InputError(f"{key}: no table of chapter 5 has such a setting")
+        if key not in there:
+            raise UnknownNameError("setting of chapter 5", key, sorted(there))
     for what in PIECES[piece]:
         began = time.monotonic()
         usual = known[what].settings if what in known else ENSEMBLES
