@@ -1,11 +1,11 @@
-r"""The best-response posterior: updated while the supernet is trained (thesis, 5.5.2), the variant that NESBS is compared with.
+r"""The best-response posterior: updated while the supernet is trained (thesis, 5.5.2); NESBS is compared with it.
 
 Before each step of the weights, the logits take one step of Adam down the cross-entropy of a validation batch, without the
 divergence from a prior (Xie et al., 2019b; Dong and Yang, 2019b); then the architecture that the step trains is drawn from
 them. Likely architectures are trained more often, so that they become likelier: the Matthew effect.
 
-The logits and what Adam remembers of them are buffers of the one-shot network: they are kept with its checkpoint, and a killed
-training goes on exactly.
+The logits and what Adam remembers of them are buffers of the one-shot network: they are kept with its checkpoint, and a
+killed training goes on exactly.
 """
 
 from __future__ import annotations

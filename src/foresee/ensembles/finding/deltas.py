@@ -1,8 +1,8 @@
 """Which delta SVGD-RD draws with: as it is said, or several between -2 and 1 (thesis, 5.3.4).
 
 The evaluation budget stays that of every other sampler: T ensembles are drawn and judged, whether all of them have one delta
-or each another. With `grid` these are evenly spaced; with `bayes` each is where Bayesian optimisation, by what became of those
-before, expects the least validation loss.
+or each another. With `grid` these are evenly spaced; with `bayes` each is where Bayesian optimisation, by what became of
+those before, expects the least validation loss.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from torch import Tensor
 
 from foresee.ensembles.finding.settings import HIGH, LOW, EnsembleSettings
 from foresee.ensembles.finding.workshop import Common
+from foresee.ensembles.posterior import Posterior
 from foresee.ensembles.sampling import sample_svgd_rd
 from foresee.ensembles.selecting import Selected
 from foresee.searchers.bayes import maximise
@@ -31,10 +32,15 @@ def grid(count: int) -> list[float]:
     return [LOW + (HIGH - LOW) * place / (count - 1) for place in range(count)]
 
 
+def tempered(common: Common, settings: EnsembleSettings) -> Posterior:
+    """The posterior at the temperature of the settings (Figures 5.6 and 5.7)."""
+    return common.posterior.tempered(settings.temperature)
+
+
 def drawn(common: Common, settings: EnsembleSettings, delta: float, number: int) -> Sequence[Any]:
     """The architectures of draw `number` with a delta."""
     seed = derive(settings.seed, "draw", number)
-    paths = sample_svgd_rd(common.posterior, settings.size, delta=delta, seed=seed)
+    paths = sample_svgd_rd(tempered(common, settings), settings.size, delta=delta, seed=seed)
     return [common.architecture(path) for path in paths]
 
 

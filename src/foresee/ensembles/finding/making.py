@@ -13,9 +13,9 @@ from foresee.ensembles.ensemble import NAME, Ensemble
 from foresee.ensembles.finding.members import Member, copied, finished, gone_on, labels_of, predicted, thinned
 from foresee.ensembles.finding.result import MEASURES, MEMBERS, PREDICTIONS, SELECTED, EnsembleRun
 from foresee.ensembles.finding.samplers import Chosen, Sampler
-from foresee.ensembles.finding.settings import EnsembleSettings
+from foresee.ensembles.finding.settings import FITTED, EnsembleSettings
 from foresee.ensembles.finding.shelf import Shelf
-from foresee.ensembles.finding.workshop import Common
+from foresee.ensembles.finding.workshop import POSTERIOR, Common
 from foresee.ensembles.measures import Measures, measure
 from foresee.errors import InputError
 from foresee.runs.events import Event
@@ -49,6 +49,8 @@ class Making:
         if stored is not None:
             return Chosen.from_json(stored)
         found = self.sampler.choose(self.common)
+        if self.shared and self.sampler.needs_posterior:
+            self.shelf.write(POSTERIOR, self.common.posterior_json(self.common.posterior))
         self.shelf.write(SELECTED, found.to_json())
         details = {"name": "members chosen", "architectures": [one.text for one in found.members]}
         self.common.tell(Event("chosen", len(found.members), len(found.members), details=details))
@@ -147,15 +149,10 @@ class Making:
 
     def _estimated(self) -> Measures | None:
         """What inherited weights said of the ensemble; None where there is no supernet."""
-        if not self._has_supernet:
+        if not self.sampler.has_supernet:
             return None
         space = self.common.space
         return self.common.estimates().measure([space.parse(one.text) for one in self.chosen.members])
-
-    @property
-    def _has_supernet(self) -> bool:
-        free = self.settings.training_free and self.sampler.needs_posterior
-        return self.sampler.needs_supernet and not free
 
     def _budget(self) -> dict[str, Any]:
         chosen, said = self.chosen, self.settings
@@ -163,17 +160,17 @@ class Making:
         pooled = [self.common.members.train(one) for one in chosen.pool if one.key not in self._keys]
         trained = [*(self.trained(number) for number in range(len(chosen.members))), *pooled]
         seconds = {**self.common.seconds, "members": sum(one.seconds for one in trained)}
-        if not self._has_supernet:
+        if not self.sampler.has_supernet:
             seconds.pop("supernet", None)
         if not self.sampler.needs_posterior:
             seconds.pop("posterior", None)
-        fitted = self.sampler.needs_posterior and said.posterior == "fitted"
+        fitted = self.sampler.needs_posterior and said.posterior == FITTED
         return {
             "networks": len(needed),
             "epochs": sum(len(one.history) for one in trained),
-            "supernet_epochs": said.shared_recipe.epochs if self._has_supernet else 0,
+            "supernet_epochs": said.shared_recipe.epochs if self.sampler.has_supernet else 0,
             "posterior_epochs": said.posterior_epochs if fitted else 0,
-            "evaluations": chosen.evaluated[-1] if self._has_supernet and chosen.evaluated else 0,
+            "evaluations": chosen.evaluated[-1] if self.sampler.has_supernet and chosen.evaluated else 0,
             "scores": chosen.details.get("scores", 0),
             "seconds": seconds,
         }

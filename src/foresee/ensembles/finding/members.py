@@ -40,9 +40,9 @@ from foresee.training.trained import Trained
 SIZE = 256
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Member:
-    """An architecture to be trained, and how many equal ones come before it in its ensemble."""
+    """An architecture to be trained, and how many equal ones come before it in its ensemble; equal by its `key`."""
 
     candidate: Candidate
     number: int = 0
@@ -61,6 +61,12 @@ class Member:
         """The name of its folder in a pool."""
         said = repr((self.candidate.space.reference, self.text, self.number)).encode()
         return hashlib.sha256(said).hexdigest()[:16]
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Member) and other.key == self.key
+
+    def __hash__(self) -> int:
+        return hash(self.key)
 
     def to_json(self) -> dict[str, Any]:
         """Plain values."""

@@ -94,7 +94,7 @@ class InheritedPool(Sampler):
 
 @samplers.register("nes_re")
 class EvolvedPool(Pooled):
-    """NES-RE: a population, whose oldest makes place for a mutant of a member of its best ensemble, until the pool is full."""
+    """NES-RE: a population whose oldest makes place for a mutant of a member of its best ensemble, as long as it trains."""
 
     summary = "NES-RE: the pool is evolved, each new network a mutant of a member of the population's best ensemble"
 

@@ -1,19 +1,20 @@
 r"""A posterior without any training: from a proxy's scores of networks at initialisation, instead of a supernet's losses.
 
 Ours, not the thesis'. Some architectures are drawn uniformly and scored; the scores are replaced by normal quantiles z of
-their ranks, so that no proxy's scale matters. With `z(A) = sum of what its options add` (least squares, a little ridge), the
+their ranks, so that no proxy's scale matters. With `z(A) = sum of what its options add` (ridge regression), the
 distribution that maximises
 
     beta E_{A ~ p} [ z(A) ] - KL[ p || uniform ]
 
-is exactly that whose logits are beta times what each option adds: Eq. 5.4 with a proxy in the place of the likelihood. Beta is
-the setting `sharpness`: where an additive model explains the scores, draws lie about beta standard deviations above the mean.
+is exactly that whose logits are beta times what each option adds: Eq. 5.4 with a proxy in the place of the likelihood. Beta
+is the setting `sharpness`: where an additive model explains the scores, draws lie about beta standard deviations above the
+mean.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from functools import cached_property
 from typing import Any
 
@@ -31,8 +32,8 @@ from foresee.seeds import derive, stream
 from foresee.spaces.one_shot import OneShot
 from foresee.statistics import ranks_of
 
-#: weight of the squares of what options add, beside the mean square of what is not explained
-RIDGE = 1e-2
+#: weights of the squares of what options add, beside the mean square of what is not explained: the best of these is taken
+RIDGES = tuple(10.0**power for power in range(-4, 3))
 
 
 class Proxied:
@@ -51,7 +52,7 @@ class Proxied:
     def _scorer(self) -> Scorer:
         said = self.settings
         how = ScoringSettings(proxies=(said.posterior,), seed=derive(said.seed, "proxy") % 2**31, device=said.device)
-        made = Scorer(said.found_space, how, data=self.data)
+        made = Scorer(said.found_space, how, data=self.data, formulas=True)
         made.check()
         return made
 
@@ -59,6 +60,15 @@ class Proxied:
     def scored(self) -> int:
         """How many architectures were looked at."""
         return len(self._known)
+
+    @property
+    def known(self) -> dict[str, float | None]:
+        """Merits by text, None where there is none: plain values."""
+        return {text: one if math.isfinite(one) else None for text, one in self._known.items()}
+
+    def restore(self, known: Mapping[str, float | None]) -> None:
+        """Take in what was scored before."""
+        self._known = {text: -math.inf if one is None else one for text, one in known.items()} | self._known
 
     def merit(self, architecture: Any) -> float:
         """Of one architecture, more is better; minus infinity where it has no score."""
@@ -99,17 +109,30 @@ def normal_scores(merits: Tensor) -> Tensor:
     [0.0, -0.97, 0.97]
     """
     ranks = torch.as_tensor(ranks_of(merits.numpy()))
-    return torch.special.ndtri((ranks - 0.5) / len(merits))
+    found: Tensor = torch.special.ndtri((ranks - 0.5) / len(merits))
+    return found
 
 
 def adds(rows: Tensor, values: Tensor) -> Tensor:
     """What each column adds to the values: ridge regression of (n,) on (n, columns), centred.
+
+    The ridge is that of a few which foretells values best that were left out one by one: of many columns and few rows, or of
+    scores that are no sum, little is believed.
 
     >>> rows = torch.tensor([[1.0, 0.0], [0.0, 1.0], [1.0, 0.0], [0.0, 1.0]]).double()
     >>> first, second = adds(rows, torch.tensor([1.0, -1.0, 1.0, -1.0]).double()).tolist()
     >>> round(first - second, 1)
     2.0
     """
-    centred = rows - rows.mean(0)
-    square = centred.T @ centred / len(rows) + RIDGE * torch.eye(rows.shape[1], dtype=torch.float64)
-    return torch.linalg.solve(square, centred.T @ (values - values.mean()) / len(rows))
+    left, sizes, right = torch.linalg.svd(rows - rows.mean(0), full_matrices=False)
+    wanted = values - values.mean()
+    best: tuple[float, Tensor] | None = None
+    for ridge in RIDGES:
+        kept = sizes.square() / (sizes.square() + ridge * len(rows))
+        seen = (left.square() * kept).sum(1) + 1 / len(rows)  # how much each value foretells itself, the mean among it
+        missed = ((wanted - left @ (kept * (left.T @ wanted))) / (1 - seen).clamp(min=1e-6)).square().mean()
+        if best is None or float(missed) < best[0]:
+            shrunk = sizes / (sizes.square() + ridge * len(rows))
+            best = float(missed), right.T @ (shrunk * (left.T @ wanted))
+    assert best is not None
+    return best[1]

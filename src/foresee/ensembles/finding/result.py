@@ -36,7 +36,7 @@ class EnsembleRun(Shown):
         measures: on `val` and `test`; `estimated`: on validation data by inherited weights, before any member was trained
             (absent where there was no supernet).
         budget: `networks` trained and their `epochs`, `supernet_epochs`, `posterior_epochs`, `evaluations` by inherited
-            weights, `scores` by a proxy, `shared` (trainings that another sampler had done already), `seconds` by stage.
+            weights, `scores` by a proxy, `seconds` by stage; what is shared with other samplers counts for each.
         selected: how the members were chosen, as `selected.json` says it.
         task: what goes in and out.
         statistics: what images were normalised by; None where they were not.
@@ -139,9 +139,9 @@ class EnsembleRun(Shown):
         notes = [
             f"mean of members {_percent(test.ate)}, disagreement {_percent(test.ppd)}, nll {test.nll:.4f}, "
             f"calibration error {test.calibration_error:.4f} (test, {test.samples:,} samples)",
-            f"budget: {spent['networks']} networks of {spent['epochs']} epochs in all, {spent['supernet_epochs']} epochs of a "
-            f"supernet, {spent['evaluations']} looks by inherited weights, {spent['scores']} by a proxy; "
-            f"{format_seconds(sum(spent['seconds'].values()))}",
+            f"budget: {spent['networks']} networks of {spent['epochs']} epochs in all, "
+            f"{spent['supernet_epochs']} epochs of a supernet, {spent['evaluations']} looks by inherited weights, "
+            f"{spent['scores']} by a proxy; {format_seconds(sum(spent['seconds'].values()))}",
         ]
         title = f"{self.settings.sampler}, {self.settings.space}, seed {self.settings.seed}"
         return Grid(columns, rows, title=title, notes=notes)

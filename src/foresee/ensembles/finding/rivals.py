@@ -90,8 +90,8 @@ class DeepEnsemble(OneCell):
 class Snapshot(OneCell):
     """One training of as many cycles as there are members: at the end of each the rate rises again (Huang et al., 2017).
 
-    Each cycle is the whole recipe, so that the training budget is that of as many members; a member is its cycle's best epoch,
-    as every member is, and the next cycle begins there.
+    Each cycle is the whole recipe, so that the training budget is that of as many members; a member is its cycle's best
+    epoch, as every member is, and the next cycle begins there.
     """
 
     summary = "snapshot ensemble: one given cell, one training of as many cycles of the rate as there are members"

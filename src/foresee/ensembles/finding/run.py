@@ -2,9 +2,9 @@
 
     found = ensemble("darts", data, size=3, sampler="svgd-rd", out="runs/e")
 
-Stages: a supernet is trained, a posterior fitted, members are chosen by inherited weights, trained one by one, put together and
-measured. Each stage is a whole file (or a training folder that can be gone on with) in `out`; killed anywhere, the same call
-goes on and ends the same, on a CPU bit for bit.
+Stages: a supernet is trained, a posterior fitted, members are chosen by inherited weights, trained one by one, put together
+and measured. Each stage is a whole file (or a training folder that can be gone on with) in `out`; killed anywhere, the same
+call goes on and ends the same, on a CPU bit for bit.
 """
 
 from __future__ import annotations

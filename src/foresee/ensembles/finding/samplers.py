@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
-from foresee.ensembles.finding.deltas import svgd_rd_drawn
+from foresee.ensembles.finding.deltas import optimised, svgd_rd_drawn, tempered
 from foresee.ensembles.finding.members import Member, numbered
 from foresee.ensembles.finding.settings import EnsembleSettings
 from foresee.ensembles.finding.workshop import Common
@@ -93,6 +93,16 @@ class Sampler(ABC):
     def choose(self, common: Common) -> Chosen:
         """The members."""
 
+    @property
+    def training_free(self) -> bool:
+        """Whether its posterior comes from a proxy, so that it does without a supernet."""
+        return self.needs_posterior and self.settings.training_free
+
+    @property
+    def has_supernet(self) -> bool:
+        """Whether a supernet is trained for it."""
+        return self.needs_supernet and not self.training_free
+
     def trains(self) -> int:
         """Networks that are trained in all: those of a pool, or the members."""
         return self.settings.pool_size if self.needs_pool else self.settings.size
@@ -120,11 +130,17 @@ class Drawing(Sampler):
     def choose(self, common: Common) -> Chosen:
         """By inherited weights; where the posterior comes from a proxy, by that."""
         draw = self.draw(common)
-        if self.settings.training_free and self.needs_posterior:
+        if self.training_free:
             found = by_proxy(draw, common, self.settings.iterations)
         else:
             found = nesbs(draw, common.estimates(), self.settings.iterations)
-        return chosen_of(found, common, self.details())
+        return self.chosen_of(found, common, self.details())
+
+    def chosen_of(self, found: Selected, common: Common, details: dict[str, Any]) -> Chosen:
+        """A selection as members."""
+        members = numbered(map(common.candidate, found.architectures))
+        spent = {"scores": common.proxied.scored} if self.training_free else {}
+        return Chosen(tuple(members), found.loss, found.tried, found.evaluated, (), {**details, **spent})
 
     def details(self) -> dict[str, Any]:
         """What else is to be known of the draws that were made."""
@@ -147,12 +163,6 @@ def by_proxy(draw: Callable[[int], Sequence[Any]], common: Common, iterations: i
     return Selected(drawn[losses.index(min(losses))], min(losses), tuple(losses), tuple(evaluated))
 
 
-def chosen_of(found: Selected, common: Common, details: dict[str, Any] | None = None) -> Chosen:
-    """A selection as members."""
-    members = numbered(map(common.candidate, found.architectures))
-    return Chosen(tuple(members), found.loss, found.tried, found.evaluated, (), details or {})
-
-
 @samplers.register("mc")
 class MonteCarlo(Drawing):
     """Independent draws from the posterior (Algorithm 5.2)."""
@@ -164,7 +174,8 @@ class MonteCarlo(Drawing):
         """Each with a seed of its own."""
         seed, size = self.settings.seed, self.settings.size
         return lambda t: [
-            common.architecture(path) for path in sample_mc(common.posterior, size, derive(seed, "draw", t))
+            common.architecture(path)
+            for path in sample_mc(tempered(common, self.settings), size, derive(seed, "draw", t))
         ]
 
 
@@ -182,11 +193,9 @@ class SteinRegularised(Drawing):
 
     def choose(self, common: Common) -> Chosen:
         """Where delta is looked for by Bayesian optimisation, each draw's depends on what became of those before."""
-        from foresee.ensembles.finding.deltas import optimised
-
         if self.settings.delta is None and self.settings.delta_by == "bayes":
             found, deltas = optimised(common, self.settings)
-            return chosen_of(found, common, {"deltas": deltas})
+            return self.chosen_of(found, common, {"deltas": deltas})
         return super().choose(common)
 
     def details(self) -> dict[str, Any]:

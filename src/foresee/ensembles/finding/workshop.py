@@ -1,5 +1,5 @@
-"""What samplers work with: a trained supernet, a posterior, estimates by inherited weights, trained members; each made when it
-is first asked for, kept, and never made twice.
+"""What samplers work with: a trained supernet, a posterior, estimates by inherited weights, trained members; each made when
+it is first asked for, kept, and never made twice.
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ from foresee.spaces.darts.space import DARTS
 from foresee.spaces.one_shot import OneShot
 from foresee.supernets.supernet import Supernet
 
+POSTERIOR = "posterior.json"
 #: partial channels of the thesis' supernet of DARTS cells (5.3.2)
 PARTIAL = 2
 
@@ -42,15 +43,21 @@ class Common:
         parts: the data.
         folder: where `supernet/`, `posterior.json` and `pool/` are kept; None keeps nothing.
         observers: are told what happens.
+        members: the pool, where it is kept elsewhere.
     """
 
     def __init__(
-        self, settings: EnsembleSettings, parts: Parts, folder: Path | None = None, observers: Iterable[Observer] = ()
+        self,
+        settings: EnsembleSettings,
+        parts: Parts,
+        folder: Path | None = None,
+        observers: Iterable[Observer] = (),
+        members: Members | None = None,
     ) -> None:
         self.settings, self.parts, self.shelf = settings, parts, Shelf(folder)
         self.observers = tuple(observers)
         self.tell = Announcer(self.observers)
-        self.members = Members(settings, parts, self.shelf.path("pool"), self.observers)
+        self.members = members or Members(settings, parts, self.shelf.path("pool"), self.observers)
         self._known: dict[str, Tensor] = {}
 
     @property
@@ -116,12 +123,18 @@ class Common:
     # -- the posterior ------------------------------------------------------------------------------------------------
     @cached_property
     def posterior(self) -> Posterior:
-        """Of architectures, as the settings want it."""
-        stored = self.shelf.read("posterior.json")
-        found = Posterior.from_json(stored["posterior"]) if stored else self._posterior()
-        if not stored:
-            self.shelf.write("posterior.json", {"from": self.settings.posterior, "posterior": found.to_json()})
-        return found.tempered(self.settings.temperature)
+        """Of architectures, as the settings want it; not tempered."""
+        stored = self.shelf.read(POSTERIOR)
+        if stored is not None:
+            self.proxied.restore(stored["scores"])
+            return Posterior.from_json(stored["posterior"])
+        found = self._posterior()
+        self.shelf.write(POSTERIOR, self.posterior_json(found))
+        return found
+
+    def posterior_json(self, found: Posterior) -> dict[str, Any]:
+        """What `posterior.json` holds: where it comes from, itself, and the scores of a proxy that it was fitted to."""
+        return {"from": self.settings.posterior, "posterior": found.to_json(), "scores": self.proxied.known}
 
     def _posterior(self) -> Posterior:
         said = self.settings
