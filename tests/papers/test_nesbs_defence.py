@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from tests.papers.nesbs_tiny import SMALL, cells, images, made
 
 from foresee.papers.nesbs_defence import ATTACKS, ROWS
@@ -24,6 +25,8 @@ def test_table_5_4(chapter):
     assert attack.paper == 76.79
     assert "between members" in defence.reason
     assert found["cifar10", "deepens-darts", "clean:member"].ours.value >= attack.ours.value
+    gain = found["cifar10", "deepens-darts", "fgsm:defense minus attack"].ours.value
+    assert gain == pytest.approx(defence.ours.value - attack.ours.value)
     assert "not asked for" in found["cifar10", "NES-RS", "fgsm:attack"].reason
     assert "other images" in found["cifar100", "DeepEns / DARTS", "fgsm:attack"].reason
     (kept,) = (chapter / "results").glob("defence-*")

@@ -53,6 +53,7 @@ def test_table_5_2(tmp_path, made_up):
     assert "other images" in found["NESBS", "NESBS (SVGD-RD)", "cifar100:error"].reason
     assert found["NESBS", "nesbs-svgd-rd", "epochs of all trainings"].ours.value == 3.0
     assert found[OTHERS, "uniform at equal budget", "cifar10:error"].ours.value == 25.0
+    assert found["NESBS", "nesbs-svgd-rd", "cifar10:error minus uniform sampling's"].ours.value == 0.0
     assert ("nes_rs", "darts", 2, 3) in made_up
     assert ("nes_rs", "darts", 2, 0) in made_up
     assert ("deep:GDAS_V1", "darts", 1, 3) in made_up

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from tests.papers.nesbs_tiny import TINY, cells, made, shop
 
 from foresee.papers.nesbs_search import DELTAS, ROWS, _estimate, drawn
@@ -22,6 +23,9 @@ def test_figure_5_3_has_a_curve_for_each_way_to_search(chapter):
             assert line.reason == "2 trials"
     # of the first draw alone a pool has no choice: it is what uniform sampling draws
     assert found["n = 2", "nes-rs", "2 evaluations"].ours == found["n = 2", "urs", "2 evaluations"].ours
+    apart = found["n = 2", "nesbs-mc-sampling", "minus uniform sampling's, 4 evaluations"].ours.value
+    ours, uniform = (found["n = 2", row, "4 evaluations"].ours.value for row in ("nesbs-mc-sampling", "urs"))
+    assert apart == pytest.approx(ours - uniform)
     single = found["n = 2", "single best", "4 evaluations"]
     assert single.ours.value <= 100
     (scatter,) = page.scatters

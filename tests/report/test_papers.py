@@ -19,6 +19,14 @@ def test_points_and_bars():
     assert not figure(Scatter("dots", "", "x", "y", (1.0,), (2.0,))).axes[0].containers
 
 
+def test_kinds_have_a_colour_and_a_line_each():
+    scatter = Scatter("dots", "", "x", "y", (1.0, 2.0, 1.0), (3.0, 4.0, 5.0), (0.1, 0.2, 0.3), kinds=("a", "a", "b"))
+    axes = figure(scatter).axes[0]
+    assert len(axes.containers) == 2
+    assert [text.get_text() for text in axes.get_legend().get_texts()] == ["a", "b"]
+    assert not figure(Scatter("dots", "", "x", "y", (1.0,), (2.0,), kinds=("a",))).axes[0].containers
+
+
 def test_points_on_a_map():
     heights = Heights((0.0, 1.0, 2.0), (0.0, 1.0), ((0.0, 1.0, 2.0), (1.0, 2.0, 3.0)))
     axes = figure(Scatter("dots", "some dots", "x", "y", (1.0,), (0.5,), heights=heights)).axes[0]

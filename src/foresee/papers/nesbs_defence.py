@@ -71,6 +71,8 @@ def _row(workshop: Workshop, own: Mapping[str, Any], row: str, sampler: str) -> 
             spreads = [one.deviation for one in seen if one.deviation is not None]
             words = f"± {100 * sum(spreads) / len(spreads):.2f} between members" if spreads else ""
             yield Cell(row, column, mean_of_few([100 * one.mean for one in seen]), words)
+        gains = [100 * (after.mean - before.mean) for before, after in zip(attacked, defence, strict=True)]
+        yield Cell(row, f"{name}:defense minus attack", mean_of_few(gains), "paired by seed")
         carried = [[one.carried for one in each.attacks[0].rounds if one.carried is not None] for each in found]
         shares = [100 * sum(one) / len(one) for one in carried if one]
         yield Cell(row, f"{name}:carried", mean_of_few(shares), "" if shares else "the attack turned nothing")

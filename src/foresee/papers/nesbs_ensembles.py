@@ -149,6 +149,10 @@ def _trained(workshop: Workshop, own: Mapping[str, Any], row: str, sampler: str,
     """Error, size and cost of the ensembles of a sampler."""
     found = ensembles(workshop, own, sampler)
     yield Cell(row, f"{images}:error", mean_of_few([100 * one["test"]["error"] for one in found]), size_in_words(own))
+    if sampler != "uniform" and "uniform" in others(workshop, own).values():
+        pairs = zip(found, ensembles(workshop, own, "uniform"), strict=True)
+        apart = [100 * (one["test"]["error"] - other["test"]["error"]) for one, other in pairs]
+        yield Cell(row, f"{images}:error minus uniform sampling's", mean_of_few(apart), "paired by seed")
     if ":" not in sampler:  # a cell by name is counted once
         for task, name in ((CIFAR, "cifar10"), (CIFAR100, "cifar100")):
             counts = [_params(one["architectures"], task) for one in found]

@@ -190,8 +190,13 @@ def _curves(group: str, found: Mapping[str, Mapping[str, Floats]], size: int) ->
         y += (value.value for value in values)
         bars += (_standard_error(errors[:, :, place]) for place in range(len(values)))
         kinds += [row] * len(values)
+    last = f"{budgets[-1]} evaluations"
+    for row in found if "urs" in found else ():
+        apart = found[row]["errors"][:, :, -1] - found["urs"]["errors"][:, :, -1]
+        if row != "urs":
+            column = f"minus uniform sampling's, {last}"
+            yield Cell(f"{group}/{row}", column, _estimate(apart.tolist()), "paired by supernet and trial")
     least = np.min([one["best"] for one in found.values()], axis=0)
-    last = f"{size * errors.shape[2]} evaluations"
     yield Cell(f"{group}/{BEST}", last, mean_of_few(least), "the least of any network looked at, by the test")
     name, text = group.replace(" = ", "-"), f"{group}: mean and standard error; single best {np.mean(least):.2f} %"
     yield Scatter(name, text, "evaluations", "test error (%)", tuple(x), tuple(y), tuple(bars), kinds=tuple(kinds))

@@ -29,8 +29,8 @@ def figure(scatter: Scatter) -> Figure:
             bars.append((x, y, tuple(scatter.bars[place] for place in ids), ROLES[role], "-" if kind else "none"))
     chart = Chart(scatter.name, scatter.text, scatter.x_label, scatter.y_label, "quantity", tuple(layers), Scale())
     made = drawn(chart)
-    for x, y, halves, colour, line in bars:
-        made.axes[0].errorbar(x, y, halves, fmt=line, color=colour, ecolor=colour, capsize=3, linewidth=1)
+    for x, y, halves, colour, style in bars:
+        made.axes[0].errorbar(x, y, halves, fmt=style, color=colour, ecolor=colour, capsize=3, linewidth=1)
     if scatter.boxes:
         places = range(len(scatter.boxes))
         groups = [[y for x, y in zip(scatter.x, scatter.y, strict=True) if x == place] for place in places]
@@ -39,7 +39,7 @@ def figure(scatter: Scatter) -> Figure:
         made.axes[0].boxplot(groups, positions=list(places), widths=0.5, showfliers=False, **how)
         made.axes[0].set_xticks(list(places), scatter.boxes)
     if scatter.heights is not None:
-        lines = {"colors": ROLES["muted"], "linewidths": 0.8, "zorder": 1}
+        lines: dict[str, Any] = {"colors": ROLES["muted"], "linewidths": 0.8, "zorder": 1}
         made.axes[0].contour(scatter.heights.x, scatter.heights.y, scatter.heights.z, levels=7, **lines)
         made.axes[0].set_aspect("equal")
     return made
