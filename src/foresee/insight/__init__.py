@@ -15,6 +15,7 @@ _HOMES = {
     "distribution": "foresee.insight.distributions",
     "shape_of": "foresee.insight.topology",
     "shapes": "foresee.insight.topology",
+    "variants_of": "foresee.insight.variants",
 }
 __all__ = sorted(_HOMES)
 __getattr__, __dir__ = lazily(__name__, _HOMES)
