@@ -12,14 +12,17 @@ from foresee.errors import InputError, UnknownNameError
 from foresee.insight.variants import (
     Variant,
     deepest,
+    published,
     random_connections,
     random_operations,
     spanning,
     variants_of,
     widest,
 )
+from foresee.spaces import get
 from foresee.spaces.darts.cells import KINDS, OPS, depth, width
 from foresee.spaces.darts.named import NAMED
+from foresee.task import Task
 
 NAMES = st.sampled_from(sorted(NAMED))
 
@@ -75,6 +78,17 @@ def test_variants_are_different_ordered_and_decided_by_the_seed():
     few = spanning(found, 3)
     assert (few[0], few[-1]) == (found[0], found[-1])
     assert spanning(found, 50) == found
+
+
+def test_published_operations_have_the_printed_sizes():
+    """Table 4.3, the first three variants of ENAS; and published connections keep all operations."""
+    space, task = get("darts", channels=36, layers=20), Task((3, 32, 32), 10)
+    made = [published(NAMED["ENAS"], "operations", seed) for seed in (1, 2, 3)]
+    assert [round(space.counts(one, task).params / 1e6, 2) for one in made] == [3.45, 3.19, 2.98]
+    other = published(NAMED["AmoebaNet_A"], "connections", 4)
+    assert (width(other.normal), depth(other.normal)) == (1.5, 3)
+    for kind in KINDS:
+        assert [op for op, _ in other[kind].edges] == [op for op, _ in NAMED["AmoebaNet_A"][kind].edges]
 
 
 def test_what_cannot_be_asked_for():

@@ -13,10 +13,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
+import numpy as np
+
 from foresee.checks import whole
 from foresee.errors import InputError, UnknownNameError
 from foresee.seeds import stream
-from foresee.spaces.darts.cells import KINDS, OPS, Architecture, Cell, depth, width
+from foresee.spaces.darts.cells import KINDS, OPS, Architecture, Cell, Edge, depth, width
 from foresee.spaces.darts.text import parse
 
 Kind: TypeAlias = Literal["connections", "operations"]
@@ -118,6 +120,24 @@ def variants_of(
     if kind == "connections":
         found.sort(key=lambda one: (width(one.normal), -depth(one.normal)))
     return [Variant(f"{name}{place}", one) for place, one in enumerate(found, 1)]
+
+
+def published(architecture: Architecture, kind: Kind, seed: int) -> Architecture:
+    """The variant that the thesis' own code draws from numpy's first generator under this seed.
+
+    Of operations: edge by edge, the normal cell first. Of connections: edge by edge, each in the normal and then in the
+    reduction cell.
+    """
+    legacy = np.random.RandomState(seed)  # it drew the printed variants
+    if kind == "operations":
+        return _changed(architecture, lambda op, source, node, slot: (OPS[legacy.randint(len(OPS))], source))
+    drawn: dict[str, list[Edge]] = {one: [] for one in KINDS}
+    for place in range(max(len(architecture[one].edges) for one in KINDS)):
+        for one in KINDS:
+            edges = architecture[one].edges
+            if place < len(edges):
+                drawn[one].append((edges[place][0], int(legacy.randint(2 + place // 2))))
+    return Architecture(**{one: Cell(tuple(drawn[one]), architecture[one].concat) for one in KINDS})
 
 
 def spanning(cells: Iterable[Variant], count: int) -> list[Variant]:
