@@ -4,8 +4,9 @@
     outputs = flat.outputs(flat.weights)           # (samples, outputs)
     rows = flat.jacobian(flat.weights)             # (samples x outputs, parameters): the tangent kernel is rows @ rows.T
 
-What statements about networks are made of: gradients, Hessians met in products, plain gradient descent. It works on a copy, so
-the network is left as it is. For small networks: a Jacobian holds as many numbers as outputs times parameters.
+What statements about networks are made of: gradients, Hessians met in products, plain gradient descent. It works on a
+copy, so the network is left as it is. For small networks: a Jacobian holds as many numbers as outputs times
+parameters.
 """
 
 from __future__ import annotations

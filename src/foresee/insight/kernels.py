@@ -20,8 +20,9 @@ from foresee.probes.probe import Probe
 class KernelSpectrum:
     """The eigenvalues of a kernel, smallest first, and what is made of them.
 
-    `trace` is their sum, `m_trace` the root of it over the samples (Eq. 7.4), `condition` the largest over the smallest (None:
-    the smallest is no more than rounding), `effective` how many of them there seem to be: (sum)^2 / sum of squares.
+    `trace` is their sum, `m_trace` the root of it over the samples (Eq. 7.4), `condition` the largest over the
+    smallest (None: the smallest is no more than rounding), `effective` how many of them there seem to be: (sum)^2 /
+    sum of squares.
     """
 
     samples: int
@@ -52,7 +53,7 @@ def kernel_spectrum(
     initialise: str = "default",
     seed: int = 0,
 ) -> KernelSpectrum:
-    """The spectrum of the tangent kernel of a batch; the thesis' kernel by default (`OUTPUTS` and `PARAMETERS` tell the others).
+    """The spectrum of the tangent kernel of a batch; the thesis' by default (`OUTPUTS` and `PARAMETERS` tell the others).
 
     >>> net, x = nn.Linear(2, 1, bias=False), torch.tensor([[1.0, 0.0], [0.0, 2.0]])
     >>> found = kernel_spectrum(net, x, outputs="sum")
@@ -76,14 +77,15 @@ def kernel_spectrum(
     )
 
 
-# -- what the kernel foretells ----------------------------------------------------------------------------------------------
+# -- what the kernel foretells ----------------------------------------------------------------------------------------
 def predicted_losses(kernel: Tensor, residual: Tensor, rate: float, steps: int, samples: int) -> Tensor:
     """The loss of gradient descent while the kernel stays as it is (NASI, Eq. 4), before each step and after the last.
 
         L_t = (1/m) sum over i of (1 - eta lambda_i)^(2t) (u_i . (f_0 - y))^2
 
-    Shapes: kernel (k, k), residual f_0 - y (k,), k = samples times outputs, to (steps + 1,). The paper writes y for the residual:
-    its networks start at 0. `rate` eta is that of half the sum of squared errors; of the thesis' mean it is m times smaller.
+    Shapes: kernel (k, k), residual f_0 - y (k,), k = samples times outputs, to (steps + 1,). The paper writes y for
+    the residual: its networks start at 0. `rate` eta is that of half the sum of squared errors; of the thesis' mean
+    it is m times smaller.
 
     >>> predicted_losses(torch.tensor([[2.0]]), torch.tensor([3.0]), rate=0.25, steps=2, samples=1)
     tensor([9.0000, 2.2500, 0.5625], dtype=torch.float64)
@@ -123,10 +125,10 @@ class LossCurve:
 def loss_curve(
     network: nn.Module, batch: Any, *, rate: float | None = None, steps: int = 50, seed: int = 0
 ) -> LossCurve:
-    """Gradient descent on a copy of the network, on one batch and half its sum of squared errors, beside what its kernel says.
+    """Gradient descent on a copy of the network, on half the sum of squared errors of a batch, beside what its kernel says.
 
-    `rate` None: 1 over the largest eigenvalue, the most that NASI's Proposition 1 allows. Labels that are classes become ones
-    and zeros. For small networks (see `Flat`).
+    `rate` None: 1 over the largest eigenvalue, the most that NASI's Proposition 1 allows. Labels that are classes
+    become ones and zeros. For small networks (see `Flat`).
 
     >>> net = nn.Linear(2, 1, bias=False)  # linear in its weights: the kernel says all
     >>> found = loss_curve(net, (torch.eye(2), torch.tensor([1.0, 0.0])), steps=3)
@@ -147,8 +149,8 @@ def loss_curve(
     residual = (flat.outputs(flat.weights) - goal).detach()
     predicted = predicted_losses(kernel, residual.flatten(), eta, steps, len(flat))
     measured, moved, straight, weights = [], 0.0, residual.flatten(), flat.weights
-    for weights, outputs in flat.descent(eta, steps):
-        off = outputs - goal
+    for point, outputs in flat.descent(eta, steps):
+        weights, off = point, outputs - goal
         measured.append(float(off.square().sum()) / len(flat))
         moved = max(moved, float((off.flatten() - straight).norm()))
         straight = straight - eta * kernel @ straight

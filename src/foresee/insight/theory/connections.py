@@ -21,11 +21,11 @@ DELTA = 0.05
 def connections(network: nn.Module, batch: Any, *, loss: Loss | str | None = None, seed: int = 0) -> Statement:
     """The three inequalities and the remark's on a network, each with the constant that its proof has.
 
-    beta is the largest gradient of a sample's loss by its outputs, |theta| the length of the weights, and the Hessians count by
-    what they do to their own samples' gradients, max |H g| / |g|, which is at most their largest norm, as the proof has it. All of
-    these are measured here, so nothing is left to chance: every step holds on every network, coupled by BatchNorm or not, if the
-    code is right. M_Trace is that of all outputs. The thesis bounds |theta| by chance, for standard normal weights: whether that
-    bound holds here is a condition.
+    beta is the largest gradient of a sample's loss by its outputs, |theta| the length of the weights, and the
+    Hessians count by what they do to their own samples' gradients, max |H g| / |g|, which is at most their largest
+    norm, as the proof has it. All of these are measured here, so nothing is left to chance: every step holds on every
+    network, coupled by BatchNorm or not, if the code is right. M_Trace is that of all outputs. The thesis bounds
+    |theta| by chance, for standard normal weights: whether that bound holds here is a condition.
 
     >>> torch.manual_seed(0) and None
     >>> net = nn.Sequential(nn.Linear(3, 8), nn.Tanh(), nn.Linear(8, 2))

@@ -1,4 +1,4 @@
-"""NASI's Proposition 2: the trace norm hardly depends on the data (Appendix A.4); and the thesis' Lemma D.9, which leaves out L."""
+"""NASI's Proposition 2: the trace norm hardly depends on the data (Appendix A.4); the thesis' Lemma D.9 leaves out L."""
 
 from __future__ import annotations
 
@@ -19,9 +19,10 @@ def data_agnostic(
 ) -> Statement:
     """The trace norms on two data sets, per sample and output, and their difference against Z D / n0.
 
-    Proposition 2 is about networks in Jacot's scaling without bias (`tangent_network`), in the limit of infinite width: at a
-    finite width a difference of the order of 1 / sqrt(width) is left. `layers` is L and `lipschitz` gamma of the activation; D is
-    L for gamma = 1. Z, the distance of the two distributions, is 2 for samples that differ in all rows.
+    Proposition 2 is about networks in Jacot's scaling without bias (`tangent_network`), in the limit of infinite
+    width: at a finite width a difference of the order of 1 / sqrt(width) is left. `layers` is L and `lipschitz` gamma
+    of the activation; D is L for gamma = 1. Z, the distance of the two distributions, is 2 for samples that differ in
+    all rows.
 
     Lemma D.9 of the thesis has the same bound without D: for L of 3 or more that is too little, since a linear network has
     exactly L |x|^2 / n0 per sample (data of length 1 against zeros differ by L / n0, and Z = 2). It is a step of its own.

@@ -19,7 +19,13 @@ FINE = 50.0
 
 
 def feature_bounds(
-    inputs: Tensor, labels: Tensor, *, width: int = 1000, time: float = 5.0, test: tuple[Tensor, Tensor] | None = None, seed: int = 0
+    inputs: Tensor,
+    labels: Tensor,
+    *,
+    width: int = 1000,
+    time: float = 5.0,
+    test: tuple[Tensor, Tensor] | None = None,
+    seed: int = 0,
 ) -> Statement:
     """The two-layer network that both theorems start from, trained by gradient flow, against their bounds.
 
@@ -31,10 +37,11 @@ def feature_bounds(
         test: inputs and labels held out, for Theorem 4.
         seed: of the weights.
 
-    Theorem 1 (Du et al.) has exp(-lambda_min(H) t), H of infinite width. Theorem 3 divides by lambda_max, which only loosens it
-    where lambda_max is at least 1, and then puts the condition number c of the feature maps X^phi in the place of that of H: for
-    the layer's input X itself both are measured here. That "sigma(X)^2 = lambda(H)" (Section 3.3.2) is a step: H is X X^T times
-    the share of neurons that are active together, not X X^T. Theorem 4 hides constants; its exact steps are measured.
+    Theorem 1 (Du et al.) has exp(-lambda_min(H) t), H of infinite width. Theorem 3 divides by lambda_max, which only
+    loosens it where lambda_max is at least 1, and then puts the condition number c of the feature maps X^phi in the
+    place of that of H: for the layer's input X itself both are measured here. That "sigma(X)^2 = lambda(H)" (Section
+    3.3.2) is a step: H is X X^T times the share of neurons that are active together, not X X^T. Theorem 4 hides
+    constants; its exact steps are measured.
 
     >>> torch.manual_seed(0) and None
     >>> x = torch.nn.functional.normalize(torch.randn(5, 8), dim=1)

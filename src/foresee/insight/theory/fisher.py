@@ -10,8 +10,8 @@ from torch import Tensor, nn
 from foresee.errors import InputError, UnsupportedError
 from foresee.insight.flat import Flat
 from foresee.insight.theory.statement import Condition, Statement, Step
-from foresee.probes.losses import choose
 from foresee.probes.kernel import spectrum
+from foresee.probes.losses import choose
 
 #: parameters of a network whose Fisher information is made as a whole
 MOST = 2000
@@ -37,11 +37,12 @@ def fisher_information(network: nn.Module, batch: Any, *, seed: int = 0) -> Tens
 
 
 def inverse_trace(information: Tensor, distances: Tensor | None = None) -> Statement:
-    """The steps of the theorem for a positive definite matrix F (d, d), and for displacements (k, d) from the minimum, if given.
+    """The steps of the theorem for a positive definite matrix F (d, d), and displacements (k, d) from the minimum, if given.
 
-    Lemma 7 claims Tr(F^-1) <= d^2 / Tr(F) + (d lambda_1 - d) / lambda_d. It drops a term of its own derivation on the way and
-    cannot be right for small F: of F = s I the left side is d / s, the right one d whatever s < 1 is. What does hold is
-    Tr(F^-1) <= d / lambda_d. The theorem hides a constant, so the bound itself is no step: it can be neither met nor missed.
+    Lemma 7 claims Tr(F^-1) <= d^2 / Tr(F) + (d lambda_1 - d) / lambda_d. It drops a term of its own derivation on the
+    way and cannot be right for small F: of F = s I the left side is d / s, the right one d whatever s < 1 is. What
+    does hold is Tr(F^-1) <= d / lambda_d. The theorem hides a constant, so the bound itself is no step: it can be
+    neither met nor missed.
 
     >>> found = inverse_trace(0.5 * torch.eye(3))
     >>> found.step("Lemma 7").holds, found.step("what holds").holds, inverse_trace(2 * torch.eye(3)).holds

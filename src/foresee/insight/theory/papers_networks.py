@@ -1,9 +1,10 @@
-"""The networks that the statements are about: fully connected in Jacot's scaling, wide and deep linear ones, two ReLU layers."""
+"""The networks that statements are about: fully connected in Jacot's scaling, wide and deep linear ones, two ReLU layers."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from itertools import pairwise
 
 import torch
 from torch import Tensor, nn
@@ -39,7 +40,7 @@ def tangent_network(
     generator = torch.Generator().manual_seed(seed)
     sizes = [inputs, *[width] * (layers - 1), outputs]
     made: list[nn.Module] = []
-    for first, second in zip(sizes, sizes[1:], strict=False):
+    for first, second in pairwise(sizes):
         made += [Scaled(first, second, generator), activation()]
     return nn.Sequential(*made[:-1])
 
@@ -67,7 +68,7 @@ class Deep(Wide):
 
 
 class TwoLayers(nn.Module):
-    """(1 / sqrt(m)) sum over r of a_r relu(w_r . x), the signs a_r fixed (Du et al., 2019): what Dextr's Theorem 1 is about."""
+    """(1 / sqrt(m)) sum over r of a_r relu(w_r . x), the signs a_r fixed (Du et al., 2019): Dextr's Theorem 1."""
 
     signs: Tensor
 

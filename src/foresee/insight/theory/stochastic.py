@@ -1,9 +1,10 @@
-"""SiGeo's Theorem 1: how near stochastic gradient descent comes to a minimum, by the variance of its gradients (Appendix B)."""
+"""SiGeo's Theorem 1: how near stochastic gradient descent comes to a minimum, by its gradients' variance (Appendix B)."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
 import torch
@@ -27,10 +28,11 @@ def stochastic(
 ) -> Statement:
     """Gradient descent on mini-batches of `size`, repeated; the loss of the mean weights against the theorem's bound.
 
-    The loss is half the mean squared error of the batch; `minimum` are the weights (flat) of a minimum, `rates` decrease. The
-    printed bound is |theta_0 - theta*| / (2 sum eta) + (1/2) sum sigma^2. What its proof gives is the square of the length, and
-    weights eta^2 / sum eta before second moments E|g|^2 (Eq. 8 takes these for the variance, which leaves out |E g|^2); both are
-    steps here. The proof needs convexity, which is tested where it is used: between the minimum and every weights passed.
+    The loss is half the mean squared error of the batch; `minimum` are the weights (flat) of a minimum, `rates`
+    decrease. The printed bound is |theta_0 - theta*| / (2 sum eta) + (1/2) sum sigma^2. What its proof gives is the
+    square of the length, and weights eta^2 / sum eta before second moments E|g|^2 (Eq. 8 takes these for the
+    variance, which leaves out |E g|^2); both are steps here. The proof needs convexity, which is tested where it is
+    used: between the minimum and every weights passed.
 
     >>> x, y = torch.eye(4).repeat(3, 1), torch.arange(12.0)
     >>> best = torch.tensor([4.0, 5.0, 6.0, 7.0], dtype=torch.float64)  # the mean label of each kind of sample
@@ -40,7 +42,7 @@ def stochastic(
     """
     whole("size", size)
     whole("repeats", repeats)
-    if not rates or any(not rate > 0 for rate in rates) or any(b > a for a, b in zip(rates, rates[1:], strict=False)):
+    if not rates or any(not rate > 0 for rate in rates) or any(b > a for a, b in pairwise(rates)):
         raise InputError("rates: expected positive numbers that do not increase")
     flat = Flat(network, batch, seed=seed)
     goal = flat.targets

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from typing import Any
 
-import torch
 from torch import nn
 
 from foresee.insight.flat import Flat
@@ -14,14 +13,13 @@ from foresee.insight.theory.statement import Condition, Statement, Step
 from foresee.probes.kernel import spectrum
 
 
-def training_bound(
-    network: nn.Module, batch: Any, *, share: float = 0.99, steps: int = 50, seed: int = 0
-) -> Statement:
+def training_bound(network: nn.Module, batch: Any, *, share: float = 0.99, steps: int = 50, seed: int = 0) -> Statement:
     """Gradient descent with the loss (1/m) |Y - f|^2, its linearisation's closed form, and the bound by the trace norm.
 
-    The rate is `share` of 1 / lambda_max; for t of at least half a step q = 1. The epsilon of the paper holds an unknown constant:
-    here its place is taken by what it bounds, how far the network's loss came from that of its linearisation. Eq. 4 has Y where
-    the residual Y - f_0 stands: the same for networks that start at 0. Both are measured; the bound is claimed of the latter here.
+    The rate is `share` of 1 / lambda_max; for t of at least half a step q = 1. The epsilon of the paper holds an
+    unknown constant: here its place is taken by what it bounds, how far the network's loss came from that of its
+    linearisation. Eq. 4 has Y where the residual Y - f_0 stands: the same for networks that start at 0. Both are
+    measured; the bound is claimed of the latter here.
 
     >>> from foresee.insight.theory.papers_networks import tangent_network
     >>> torch.manual_seed(0) and None

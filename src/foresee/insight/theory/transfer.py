@@ -17,8 +17,9 @@ from foresee.probes.kernel import condition_number, spectrum
 def transfer(network: nn.Module, batch: Any, other: Any, *, layers: int, seed: int = 0) -> Statement:
     """M_Trace on the data and on other data: how far they are apart, and what that does to the bound kappa / M.
 
-    As in `data_agnostic`, `layers` is L of a network in Jacot's scaling. The exact step is the root's (D.40); what follows from
-    Lemma D.9 is measured with the factor L that its own proof (NASI's Proposition 2) has, and without it, as printed.
+    As in `data_agnostic`, `layers` is L of a network in Jacot's scaling. The exact step is the root's (D.40); what
+    follows from Lemma D.9 is measured with the factor L that its own proof (NASI's Proposition 2) has, and without
+    it, as printed.
 
     >>> import torch
     >>> from foresee.insight.theory.papers_networks import tangent_network

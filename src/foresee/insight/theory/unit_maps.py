@@ -15,8 +15,9 @@ from foresee.probes.probe import Probe
 def unit_maps(network: nn.Module, batch: Any, *, initialise: str = "default", seed: int = 0) -> Statement:
     """The largest singular value of every layer's maps, (channels, positions) of the first sample, and its largest entry.
 
-    The exact step: no entry is larger than the largest singular value. The lemma then assumes an entry of at least 1 in size, so
-    it says nothing of a layer without one (maps after an operation `none`, averages, small logits); those may still reach 1.
+    The exact step: no entry is larger than the largest singular value. The lemma then assumes an entry of at least 1
+    in size, so it says nothing of a layer without one (maps after an operation `none`, averages, small logits); those
+    may still reach 1.
 
     >>> net = nn.Sequential(nn.Flatten(), nn.Linear(4, 3, bias=False))
     >>> _ = net[1].weight.data.fill_(0.01)
@@ -33,10 +34,12 @@ def unit_maps(network: nn.Module, batch: Any, *, initialise: str = "default", se
     with_one = entries >= 1
     reached = largest >= 1
     share = float(reached.double().mean())
+    there = entries > 0
     steps = (
-        Step("sigma_max >= largest entry, in the worst layer", float((largest - entries).min()), 0.0, ">=", tolerance=0)
-        if bool((largest >= entries).all())
-        else Step("sigma_max >= largest entry, in the worst layer", float(((largest + 1e-12) / (entries + 1e-12)).min()), 1.0, ">="),
+        Step(
+            "sigma_max >= largest entry, their ratio in the worst layer",
+            float((largest[there] / entries[there]).min()) if bool(there.any()) else 1.0, 1.0, ">=",
+        ),
         Step(
             "layers with an entry of at least 1 that reach sigma_max >= 1", float((reached & with_one).sum()),
             float(with_one.sum()), "=",

@@ -14,13 +14,12 @@ from foresee.probes.kernel import condition_number, spectrum
 ERRORS = 4.0
 
 
-def wide_and_deep(
-    width: int = 4, layers: int = 3, samples: int = 3, *, draws: int = 4000, seed: int = 0
-) -> Statement:
+def wide_and_deep(width: int = 4, layers: int = 3, samples: int = 3, *, draws: int = 4000, seed: int = 0) -> Statement:
     """Both kernels of so many draws of weights, on samples that are orthonormal (X^T X = I).
 
-    The theorem also asks for samples of mean zero. Both cannot be: X 1 = 0 gives X^T X 1 = 0, and I 1 is not 0. What its proof
-    uses is X^T X = I. The entries of the deep kernel have long tails: its mean is compared within 4 standard errors of this mean.
+    The theorem also asks for samples of mean zero. Both cannot be: X 1 = 0 gives X^T X 1 = 0, and I 1 is not 0. What
+    its proof uses is X^T X = I. The entries of the deep kernel have long tails: its mean is compared within 4
+    standard errors of this mean.
 
     >>> found = wide_and_deep(3, 2, 2, draws=2000)
     >>> found.holds, round(found.constants["wide: condition number"], 6), found.constants["deep: median condition number"] > 1
