@@ -21,6 +21,7 @@ def training_bound(network: nn.Module, batch: Any, *, share: float = 0.99, steps
     linearisation. Eq. 4 has Y where the residual Y - f_0 stands: the same for networks that start at 0. Both are
     measured; the bound is claimed of the latter here.
 
+    >>> import torch
     >>> from foresee.insight.theory.papers_networks import tangent_network
     >>> torch.manual_seed(0) and None
     >>> x = torch.nn.functional.normalize(torch.randn(6, 4), dim=1)
