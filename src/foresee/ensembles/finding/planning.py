@@ -15,7 +15,7 @@ from foresee.ensembles.finding.comparing import POOL, Ground, Wanted, entries
 from foresee.ensembles.finding.making import Making
 from foresee.ensembles.finding.members import Member, Members
 from foresee.ensembles.finding.nes import EvolvedPool, RandomPool, drawn
-from foresee.ensembles.finding.run import begin, cut
+from foresee.ensembles.finding.run import begin, cut, stored_settings
 from foresee.ensembles.finding.samplers import sampler_of
 from foresee.ensembles.finding.settings import EnsembleSettings
 from foresee.ensembles.finding.shelf import Shelf
@@ -87,7 +87,7 @@ def train_planned(
     stored = Shelf(folder).read(PLAN)
     if stored is None:
         raise RunError(f"{folder}: there is no {PLAN} here; plan the comparison first")
-    settings = EnsembleSettings.from_json({**stored["settings"], **({} if device is None else {"device": device})})
+    settings = stored_settings(stored, f"{folder}/{PLAN}", device)
     if not 0 <= number < len(stored["members"]):
         raise InputError(f"compare: network {number}, of {len(stored['members'])} that are planned (from 0)")
     parts = cut(settings, data, val=val, test=test)

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
@@ -30,7 +30,7 @@ from foresee.runs.events import Event, Observer
 from foresee.runs.folder import RunFolder, is_there
 from foresee.runs.progress import watched
 from foresee.spaces.base import Space
-from foresee.spaces.find import tidied
+from foresee.spaces.find import check_named, tidied
 from foresee.training.keeping import differences
 
 
@@ -199,12 +199,19 @@ def train_member(
     stored = shelf.read(SETTINGS)
     if stored is None:
         raise RunError(f"{folder}: there is no ensemble here ({SETTINGS} is missing)")
-    plain = {**stored["settings"], **({} if device is None else {"device": device})}
-    settings = EnsembleSettings.from_json(plain, where=SETTINGS)
+    settings = stored_settings(stored, f"{folder}/{SETTINGS}", device)
     parts = cut(settings, data, val=val, test=test)
     begin(shelf, settings, parts)
     common = Common(settings, parts, Path(folder), observers)
     return Making(settings, common, sampler_of(settings), shelf).member(number)
+
+
+def stored_settings(stored: Mapping[str, Any], where: str, device: str | None = None) -> EnsembleSettings:
+    """The settings in a file, perhaps for another device; a space that is code is not followed to it."""
+    plain = {**stored["settings"], **({} if device is None else {"device": device})}
+    found = EnsembleSettings.from_json(plain, where=where)
+    check_named(where, found.space, "train its members by one call of ensemble(...)")
+    return found
 
 
 def choose(
