@@ -8,8 +8,10 @@ from pathlib import Path
 import pytest
 from tests.ensembles.finding.tiny import NB201, TINY, images
 
-from foresee.ensembles.finding import compare_ensembles, members, plan, train_planned
+from foresee.ensembles.finding import compare_ensembles, members, plan, train_planned, train_what_is_left
+from foresee.ensembles.finding.planning import planned
 from foresee.errors import InputError, RunError
+from foresee.runs.folder import RunFolder
 
 SAMPLERS = ["mc", "nes-rs", "deep"]
 HOW = {**TINY, **NB201, "pool": 3}
@@ -29,6 +31,20 @@ def test_several_processes_share_the_work(tmp_path, monkeypatch):
     monkeypatch.setattr(members, "train", None)
     found = compare_ensembles(data=images(), samplers=SAMPLERS, seeds=1, out=tmp_path, **HOW)
     assert [one.measures for one in found.rows] == [one.measures for one in alone.rows]
+
+
+def test_processes_pass_over_what_others_train(tmp_path):
+    count = sum(plan(data=images(), samplers=["deep"], seed=seed, out=tmp_path, **HOW) for seed in (0, 1))
+    busy = tmp_path / "seed-1" / "pool" / planned(tmp_path, 1)[1][0].key
+    held = RunFolder(busy)
+    held.hold()
+    done = train_what_is_left(tmp_path, [0, 1], images(), place=3)
+    held.release()
+    assert count == 4
+    assert len(done) == 3
+    assert busy not in done
+    assert train_what_is_left(tmp_path, [0, 1], images()) == [busy]
+    assert train_what_is_left(tmp_path, [0, 1], images()) == []
 
 
 def test_a_plan_holds_what_can_be_trained_in_any_order(tmp_path):
