@@ -96,6 +96,12 @@ def test_a_space_without_a_supernet_has_its_rivals():
     assert len(found.architectures) == 2
 
 
+def test_a_test_is_data_or_a_share():
+    how = {**HOW, "sampler": "deep"}
+    assert ensemble(data=images(), test=0.5, **how).measures["test"].samples == 60
+    assert ensemble(data=images(), test=images(30), **how).measures["test"].samples == 30
+
+
 def test_public_names():
     assert fs.ensemble.__name__ == "ensemble"
     assert fs.Ensemble.__name__ == "Ensemble"

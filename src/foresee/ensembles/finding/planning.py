@@ -43,7 +43,7 @@ def plan(
     Returns how many networks there are for `train_planned`. Mutants of NES-RE and later snapshots are not among them:
     each depends on one before it. When all are trained, `compare_ensembles` with the same arguments finds them done.
     """
-    labels = entries(space, samplers, settings)
+    labels = entries(space, samplers, {**settings, "test": test})
     needed: dict[str, Member] = {}
     with Ground(labels, seed, data, val, test, out, observers) as ground:
         for label, said in ground.settings.items():
