@@ -29,6 +29,7 @@ from foresee.spaces.candidate import Candidate
 from foresee.spaces.darts.nasi import DARTSNASI
 from foresee.spaces.darts.space import DARTS
 from foresee.spaces.one_shot import OneShot
+from foresee.supernets.level import stated_steps
 from foresee.supernets.supernet import Supernet
 
 POSTERIOR = "posterior.json"
@@ -95,7 +96,8 @@ class Common:
         made, said = self.fresh, self.settings
         sampler = None
         if said.posterior == BEST_RESPONSE:
-            sampler = BestResponse(made, self.parts.val, said, self.without)
+            steps = stated_steps(1.0, self.parts.train, said.shared_recipe)
+            sampler = BestResponse(made, self.parts.val, said, steps, self.without)
         with self.timed("supernet"):
             return made.train(
                 self.parts.train,
@@ -151,7 +153,7 @@ class Common:
         if said.posterior == BEST_RESPONSE:
             return BestResponse.read(self.supernet, self.without)
         prior = 1 / self.parts.val.epoch_samples if said.prior is None else said.prior
-        steps = self.parts.val.steps(min(128, self.parts.val.epoch_samples)) * said.posterior_epochs
+        steps = self.parts.val.steps(min(said.posterior_batch, self.parts.val.epoch_samples)) * said.posterior_epochs
 
         def observe(step: int, loss: float) -> None:
             details = {"name": "posterior", "step": step + 1, "steps": steps, "replayed": False, "loss": loss}
@@ -159,9 +161,8 @@ class Common:
 
         with self.timed("posterior"):
             how: dict[str, Any] = {"prior": prior, "without": self.without, "observe": observe}
-            return fit(
-                network, self.parts.val, seed=derive(said.seed, "posterior"), epochs=said.posterior_epochs, **how
-            )
+            how |= {"epochs": said.posterior_epochs, "batch": said.posterior_batch, "lr": said.posterior_rate(steps)}
+            return fit(network, self.parts.val, seed=derive(said.seed, "posterior"), **how)
 
     @cached_property
     def proxied(self) -> Proxied:
