@@ -30,14 +30,14 @@ def kind_at(path: Path) -> str:
     """What it is, by the file that is there: the path is its folder, or the file."""
     if not is_there(path):
         raise RunError(
-            f"{path}: there is no run here, and no bench, calibration or comparison ({RunFolder.STORE} is missing)"
+            f"{path}: there is no run here, and no bench, training, ensemble or defence ({RunFolder.STORE} is missing)"
         )
     if not path.is_dir():
         return next((kind for kind, files in FILES.items() if files[0] == path.name), "run")
     found = [kind for kind, files in FILES.items() if is_there(path / files[0])]
     if not found:
         raise RunError(
-            f"{path}: there is no run here ({RunFolder.STORE} is missing), and no bench, calibration or comparison"
+            f"{path}: there is no run here ({RunFolder.STORE} is missing), and no bench, training, ensemble or defence"
         )
     if len(found) > 1:
         files = ", ".join(str(path / FILES[kind][0]) for kind in found)
