@@ -36,7 +36,7 @@ def test_supernet_and_posterior_are_read_again(parts, tmp_path, monkeypatch):
 def test_the_divergence_weighs_as_in_the_lower_bound(parts):
     common = Common(EnsembleSettings(**{**TINY, **NB201}), parts)
     seed = derive(0, "posterior")
-    wanted = fit(common.supernet.one_shot, parts.val, seed=seed, epochs=1, prior=1 / len(parts.val))
+    wanted = fit(common.supernet.one_shot, parts.val, seed=seed, epochs=1, prior=1 / len(parts.val), lr=0.1)
     assert all(torch.equal(one, common.posterior.logits[name]) for name, one in wanted.logits.items())
 
 

@@ -39,15 +39,22 @@ class BestResponse:
         supernet: fresh; it gets a buffer.
         data: validation data, with labels.
         settings: seed, batch and rate.
+        steps: of the supernet's training.
         without: options that cannot be chosen.
     """
 
     def __init__(
-        self, supernet: Supernet, data: Data, settings: EnsembleSettings, without: Collection[str] = ()
+        self,
+        supernet: Supernet,
+        data: Data,
+        settings: EnsembleSettings,
+        steps: int,
+        without: Collection[str] = (),
     ) -> None:
         self.data, self.without = data, tuple(without)
         self.seed = derive(settings.seed, "best response")
-        self._size, self._lr = min(settings.posterior_batch, data.epoch_samples), settings.posterior_lr
+        self._size = min(settings.posterior_batch, data.epoch_samples)
+        self._lr = settings.posterior_rate(steps)
         network = supernet.one_shot
         count = sum(len(choice.options) for choice in network.choices)
         network.register_buffer(NAME, torch.zeros(3, count, device=supernet.device))

@@ -29,6 +29,7 @@ from foresee.spaces.candidate import Candidate
 from foresee.spaces.darts.nasi import DARTSNASI
 from foresee.spaces.darts.space import DARTS
 from foresee.spaces.one_shot import OneShot
+from foresee.supernets.level import stated_steps
 from foresee.supernets.supernet import Supernet
 
 POSTERIOR = "posterior.json"
@@ -95,7 +96,8 @@ class Common:
         made, said = self.fresh, self.settings
         sampler = None
         if said.posterior == BEST_RESPONSE:
-            sampler = BestResponse(made, self.parts.val, said, self.without)
+            steps = stated_steps(1.0, self.parts.train, said.shared_recipe)
+            sampler = BestResponse(made, self.parts.val, said, steps, self.without)
         with self.timed("supernet"):
             return made.train(
                 self.parts.train,
@@ -159,7 +161,7 @@ class Common:
 
         with self.timed("posterior"):
             how: dict[str, Any] = {"prior": prior, "without": self.without, "observe": observe}
-            how |= {"epochs": said.posterior_epochs, "batch": said.posterior_batch, "lr": said.posterior_lr}
+            how |= {"epochs": said.posterior_epochs, "batch": said.posterior_batch, "lr": said.posterior_rate(steps)}
             return fit(network, self.parts.val, seed=derive(said.seed, "posterior"), **how)
 
     @cached_property
