@@ -47,6 +47,6 @@ def spent(row: str, found: Sequence[Mapping[str, Any]]) -> Iterator[Cell]:
     yield Cell(row, "seconds", mean_of_few(seconds), "of all stages, trainings shared with others counted in")
 
 
-def size_in_words(own: Mapping[str, Any]) -> str:
+def size_in_words(own: Mapping[str, Any], depth: str = "layers") -> str:
     """What was trained, and how long."""
-    return f"{own['channels']} channels, {own['layers']} layers, {own['epochs']} epochs of {own['recipe']}"
+    return f"{own['channels']} channels, {own[depth]} {depth}, {own['epochs']} epochs of {own['recipe']}"
