@@ -31,8 +31,8 @@ _HOMES = {
     "Trained": "foresee.training.trained",
     "build": "foresee.spaces.candidate",
     "compare": "foresee.report.contest",
-    "compare_ensembles": "foresee.ensembles.finding.comparing",
-    "ensemble": "foresee.ensembles.finding.run",
+    "compare_ensembles": "foresee.report.ensembles_compared",
+    "ensemble": "foresee.report.ensemble",
     "export": "foresee.training.export",
     "judge": "foresee.report.judged",
     "load_exported": "foresee.training.export",
@@ -86,12 +86,12 @@ if TYPE_CHECKING:
     )
     from foresee.batch import Batch
     from foresee.ensembles.ensemble import Ensemble
-    from foresee.ensembles.finding.comparing import compare_ensembles
     from foresee.ensembles.finding.result import EnsembleRun
-    from foresee.ensembles.finding.run import ensemble
     from foresee.errors import ForeseeError
     from foresee.proxies.base import Score, proxy
     from foresee.report.contest import compare
+    from foresee.report.ensemble import ensemble
+    from foresee.report.ensembles_compared import compare_ensembles
     from foresee.report.judged import judge
     from foresee.report.searched import search
     from foresee.report.training import train

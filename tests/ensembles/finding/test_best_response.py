@@ -25,7 +25,7 @@ def test_an_ensemble_comes_of_it(space, parts):
     common = Common(settings, parts)
     posterior = common.posterior
     assert posterior.divergence > 0
-    assert max(float(one.abs().max()) for one in posterior.logits.values()) < 0.1  # few steps of 0.01
+    assert max(float(one.abs().max()) for one in posterior.logits.values()) < 0.5  # few steps of 0.1
     if common.without:
         assert all(float(one[0]) == 0 for name, one in posterior.probabilities().items() if "inputs" not in name)
 
@@ -33,12 +33,12 @@ def test_an_ensemble_comes_of_it(space, parts):
 def test_its_steps_are_those_of_adam(parts, monkeypatch):
     settings = EnsembleSettings(**{**TINY, **NB201})
     common = Common(settings, parts)
-    made = BestResponse(common.fresh, parts.val, settings)
+    made = BestResponse(common.fresh, parts.val, settings, 5000)
     network = common.one_shot
     count = network.get_buffer(NAME).shape[1]
     slopes = torch.randn(4, count, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
     wanted = torch.zeros(count, dtype=torch.float64, requires_grad=True)
-    adam = torch.optim.Adam([wanted], room.LR, betas=room.BETAS, weight_decay=room.DECAY)
+    adam = torch.optim.Adam([wanted], 0.01, betas=room.BETAS, weight_decay=room.DECAY)
     state = torch.zeros(3, count, dtype=torch.float64)
     for step, slope in enumerate(slopes):
         sizes = [len(choice.options) for choice in network.choices]
@@ -56,7 +56,7 @@ def test_killed_in_the_middle_it_goes_on_exactly(parts, tmp_path):
 
     def made():
         common = Common(settings, parts)
-        return common.fresh, BestResponse(common.fresh, parts.val, settings)
+        return common.fresh, BestResponse(common.fresh, parts.val, settings, 5000)
 
     whole, sampler = made()
     whole.train(parts.train, None, None, settings.shared_recipe, sampler=sampler)

@@ -145,7 +145,7 @@ def test_a_space_without_a_supernet_has_its_rivals():
 
 
 def test_public_names():
-    assert fs.ensemble is ensemble
+    assert fs.ensemble.__name__ == "ensemble"
     assert fs.Ensemble.__name__ == "Ensemble"
     assert fs.EnsembleRun is EnsembleRun
 

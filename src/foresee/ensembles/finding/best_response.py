@@ -18,7 +18,7 @@ from torch import Tensor
 
 from foresee.data import Data
 from foresee.ensembles.finding.settings import EnsembleSettings
-from foresee.ensembles.posterior import BATCH, BETAS, DECAY, LR, Posterior
+from foresee.ensembles.posterior import BETAS, DECAY, Posterior
 from foresee.errors import InputError
 from foresee.probes.outputs import logits_of
 from foresee.seeds import derive, generator
@@ -38,17 +38,23 @@ class BestResponse:
     Args:
         supernet: fresh; it gets a buffer.
         data: validation data, with labels.
-        settings: seed and temperature.
+        settings: seed, batch and rate.
+        steps: of the supernet's training.
         without: options that cannot be chosen.
     """
 
     def __init__(
-        self, supernet: Supernet, data: Data, settings: EnsembleSettings, without: Collection[str] = ()
+        self,
+        supernet: Supernet,
+        data: Data,
+        settings: EnsembleSettings,
+        steps: int,
+        without: Collection[str] = (),
     ) -> None:
         self.data, self.without = data, tuple(without)
         self.seed = derive(settings.seed, "best response")
-        self._size = min(BATCH, data.epoch_samples)
-        self._steps = data.steps(self._size, drop_last=True)
+        self._size = min(settings.posterior_batch, data.epoch_samples)
+        self._lr = settings.posterior_rate(steps)
         network = supernet.one_shot
         count = sum(len(choice.options) for choice in network.choices)
         network.register_buffer(NAME, torch.zeros(3, count, device=supernet.device))
@@ -56,7 +62,7 @@ class BestResponse:
     @property
     def facts(self) -> dict[str, Any]:
         """Its name."""
-        return {"sampler": "best_response", "architecture_data": self.data.fingerprint}
+        return {"sampler": "best_response", "architecture_data": self.data.fingerprint, "architecture_lr": self._lr}
 
     def __call__(self, one_shot: OneShot[Any], step: int) -> None:
         """Update the logits, draw by them, select what was drawn."""
@@ -82,7 +88,7 @@ class BestResponse:
         first = BETAS[0] * state[1] + (1 - BETAS[0]) * slope
         second = BETAS[1] * state[2] + (1 - BETAS[1]) * slope.square()
         mean, square = first / (1 - BETAS[0] ** (step + 1)), second / (1 - BETAS[1] ** (step + 1))
-        return torch.stack([state[0] - LR * mean / (square.sqrt() + EPS), first, second])
+        return torch.stack([state[0] - self._lr * mean / (square.sqrt() + EPS), first, second])
 
     def _drawn(self, one_shot: OneShot[Any], logits: dict[str, Tensor], use: str, step: int) -> dict[str, Tensor]:
         allowed = posterior_of(one_shot, logits, self.without).allowed

@@ -35,10 +35,10 @@ COMPARISON, POOL = "comparison.json", "pool"
 #: what may differ between those that are compared; all else is alike, so that they can share their members
 FREE = (
     *("sampler", "iterations", "delta", "delta_by", "temperature", "average", "droppath", "pool", "population"),
-    *("posterior", "posterior_epochs", "prior", "proxy_samples", "sharpness"),
+    *("posterior", "posterior_epochs", "posterior_batch", "posterior_lr", "prior", "proxy_samples", "sharpness"),
 )
 #: those of them that a supernet or a posterior depends on
-DECIDING = ("posterior", "posterior_epochs", "prior", "proxy_samples", "sharpness")
+DECIDING = FREE[FREE.index("posterior") :]
 Wanted = Sequence[str] | Mapping[str, Mapping[str, Any]]
 
 

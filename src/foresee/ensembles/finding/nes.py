@@ -98,11 +98,15 @@ class EvolvedPool(Pooled):
 
     summary = "NES-RE: the pool is evolved, each new network a mutant of a member of the population's best ensemble"
 
+    @property
+    def beginning(self) -> int:
+        """How many there are before any mutant: the population."""
+        total = self.settings.pool_size
+        return min(total, self.settings.population or max(self.settings.size, total // 2))
+
     def pool(self, common: Common) -> list[Member]:
         """First uniform draws, then mutants; what is chosen from is all of them."""
-        said = self.settings
-        total = said.pool_size
-        begin = min(total, said.population or max(said.size, total // 2))
+        said, total, begin = self.settings, self.settings.pool_size, self.beginning
         pool = self.trained(common, drawn(common, begin))
         space = mutating(common.space)
         while len(pool) < total:

@@ -14,7 +14,7 @@ from typing import Any
 from foresee.ensembles.finding.comparing import POOL, Ground, Wanted, entries
 from foresee.ensembles.finding.making import Making
 from foresee.ensembles.finding.members import Member, Members
-from foresee.ensembles.finding.nes import RandomPool, drawn
+from foresee.ensembles.finding.nes import EvolvedPool, RandomPool, drawn
 from foresee.ensembles.finding.run import begin, cut
 from foresee.ensembles.finding.samplers import sampler_of
 from foresee.ensembles.finding.settings import EnsembleSettings
@@ -40,8 +40,8 @@ def plan(
 ) -> int:
     """The first part of a comparison for one seed: train the supernet, choose members, and list all that is to be trained.
 
-    Returns how many networks there are for `train_planned`. Those of NES-RE and snapshots are not among them: each depends on
-    one before it. When all are trained, `compare_ensembles` with the same arguments finds them done.
+    Returns how many networks there are for `train_planned`. Mutants of NES-RE and later snapshots are not among them:
+    each depends on one before it. When all are trained, `compare_ensembles` with the same arguments finds them done.
     """
     labels = entries(space, samplers, settings)
     needed: dict[str, Member] = {}
@@ -64,8 +64,8 @@ def _known_before(ground: Ground, label: str, settings: EnsembleSettings) -> lis
     common = ground.common(label)
     if isinstance(sampler, RandomPool):
         return drawn(common, settings.pool_size)
-    if sampler.needs_pool:
-        return drawn(common, min(settings.pool_size, settings.size))  # where the evolution begins
+    if isinstance(sampler, EvolvedPool):
+        return drawn(common, sampler.beginning)
     begin(shelf, settings, ground.parts)
     chosen = Making(settings, common, sampler, shelf, shared=True).chosen.members
     return list(chosen[:1] if sampler.in_a_row else chosen)

@@ -57,7 +57,7 @@ def places(layers: int, of: int) -> list[int]:
     """Which of `of` layers stand for each of `layers`.
 
     >>> places(8, 20)
-    [0, 3, 6, 7, 10, 13, 14, 17]
+    [0, 3, 6, 8, 10, 13, 15, 17]
     >>> places(20, 20) == list(range(20))
     True
     """

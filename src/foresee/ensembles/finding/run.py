@@ -11,8 +11,8 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterable
-from contextlib import ExitStack
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -20,11 +20,12 @@ from foresee.devices import usable
 from foresee.ensembles.finding.making import Making
 from foresee.ensembles.finding.parts import Parts, parts_of
 from foresee.ensembles.finding.result import MEASURES, SETTINGS, EnsembleRun
-from foresee.ensembles.finding.samplers import sampler_of
+from foresee.ensembles.finding.samplers import Sampler, sampler_of
 from foresee.ensembles.finding.settings import EnsembleSettings
 from foresee.ensembles.finding.shelf import Shelf
 from foresee.ensembles.finding.workshop import Common
-from foresee.errors import RunError, SettingsMismatchError
+from foresee.errors import InputError, RunError, SettingsMismatchError, UnsupportedError
+from foresee.proxies.base import get as get_proxy
 from foresee.runs.events import Event, Observer
 from foresee.runs.folder import RunFolder, is_there
 from foresee.runs.progress import watched
@@ -97,12 +98,14 @@ def found(
     """The ensemble of these settings; `common` is what several samplers of one seed share."""
     usable(settings.device)
     chooser = sampler_of(settings)
+    check(settings, chooser)
     shelf = Shelf(folder)
     with ExitStack() as stack:
         if folder is not None:
             held = RunFolder(folder)
             if held.exists or is_there(folder / "training.json"):
                 raise RunError(f"{folder}: holds a search or a training; choose another --out")
+            stack.enter_context(begun_well(folder))
             begin(shelf, settings, parts)
             held.hold()
             stack.callback(held.release)
@@ -119,6 +122,34 @@ def found(
         details = {"name": settings.sampler, "seconds": time.monotonic() - began}
         common.tell(Event("finished", details=details))
         return run
+
+
+def check(settings: EnsembleSettings, chooser: Sampler) -> None:
+    """What is misspelt is said before hours are spent: the space, both recipes, the proxy."""
+    kind = settings.found_space
+    settings.member_recipe  # noqa: B018 - read, and so checked
+    if chooser.needs_posterior and settings.training_free:
+        get_proxy(settings.posterior)
+    elif chooser.needs_supernet:
+        settings.shared_recipe  # noqa: B018
+    if (chooser.needs_supernet or chooser.needs_posterior) and type(kind).one_shot is Space.one_shot:
+        raise UnsupportedError(
+            f"ensemble: space {kind.name} has no one-shot network; take a sampler that needs no supernet (nes-rs, nes-re, "
+            "deep, snapshot)"
+        )
+
+
+@contextmanager
+def begun_well(folder: Path) -> Iterator[None]:
+    """Settings that nothing could be begun with (a cell that is misspelt) are not kept: the next try may come here."""
+    new = not is_there(folder / SETTINGS)
+    try:
+        yield
+    except InputError:
+        if new and is_there(folder) and [one.name for one in folder.iterdir()] == [SETTINGS]:
+            (folder / SETTINGS).unlink()
+            folder.rmdir()
+        raise
 
 
 def begin(shelf: Shelf, settings: EnsembleSettings, parts: Parts) -> None:

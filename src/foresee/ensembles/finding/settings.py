@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from foresee.ensembles.ensemble import AVERAGES
+from foresee.ensembles.posterior import BATCH, EPOCHS, LR
 from foresee.errors import InputError, UnknownNameError, shown
 from foresee.registry import tidy
 from foresee.settings import Kind, Settings, name, needed, setting, sizes, table, whole
@@ -26,6 +27,8 @@ DELTAS_BY = ("grid", "bayes")
 LOW, HIGH = -2.0, 1.0
 #: where the posterior comes from, beside the name of a proxy
 FITTED, BEST_RESPONSE = "fitted", "best_response"
+#: steps that the thesis fits a posterior in: 20 epochs of 15,000 samples, 128 at a time; and the largest rate for fewer
+STEPS, FASTEST = 2340, 0.1
 #: sizes that the networks of some spaces have, said for the supernet and for the members at once
 SIZES = ("channels", "layers", "cells")
 
@@ -56,6 +59,9 @@ class EnsembleSettings(Settings):
         posterior: `fitted` after the supernet was trained (Eq. 5.4), `best_response` (updated while it is trained), or a
             proxy's name: training-free, no supernet is trained and ensembles are judged by the proxy too.
         posterior_epochs: of fitting it.
+        posterior_batch: samples of a step.
+        posterior_lr: rate of Adam; None: the thesis' 0.01, and where there are fewer steps than its 2,340, as much more as
+            lets the logits go as far, at most 0.1.
         prior: weight of the divergence from uniform beside the mean cross-entropy; None: 1 / samples, the lower bound's own.
         proxy_samples: architectures that a posterior from a proxy is fitted to.
         sharpness: how many standard deviations of the proxy a draw of such a posterior is above the mean.
@@ -96,7 +102,9 @@ class EnsembleSettings(Settings):
     delta_by: str = setting("grid", name("grid or bayes"))
     temperature: float = setting(1.0, _number("a number above 0", 0.0, open_=True))
     posterior: str = setting(FITTED, name("fitted, best_response, or a proxy's name"))
-    posterior_epochs: int = setting(20, whole(1, MOST))
+    posterior_epochs: int = setting(EPOCHS, whole(1, MOST))
+    posterior_batch: int = setting(BATCH, whole(1, MOST))
+    posterior_lr: float | None = setting(None, _number("a number above 0", 0.0, open_=True))
     prior: float | None = setting(None, _number("a number from 0", 0.0))
     proxy_samples: int = setting(200, whole(2, MOST))
     sharpness: float = setting(2.0, _number("a number from 0", 0.0))
@@ -164,6 +172,17 @@ class EnsembleSettings(Settings):
         found = recipe_of(_path(self.supernet_recipe or usual_recipe(self.found_space)))
         said = {"epochs": self.supernet_epochs, "batch": self.supernet_batch}
         return found.but(**{key: value for key, value in said.items() if value is not None})
+
+    def posterior_rate(self, steps: int) -> float:
+        """The rate of Adam for so many steps of a posterior.
+
+        >>> asked = EnsembleSettings("darts")
+        >>> asked.posterior_rate(5000), round(asked.posterior_rate(468), 3), asked.posterior_rate(3)
+        (0.01, 0.05, 0.1)
+        """
+        if self.posterior_lr is not None:
+            return self.posterior_lr
+        return min(FASTEST, LR * max(1.0, STEPS / steps))
 
     @property
     def pool_size(self) -> int:

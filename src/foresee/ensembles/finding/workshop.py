@@ -26,8 +26,10 @@ from foresee.runs.events import Announcer, Event, Observer
 from foresee.seeds import derive
 from foresee.spaces.base import Space
 from foresee.spaces.candidate import Candidate
+from foresee.spaces.darts.nasi import DARTSNASI
 from foresee.spaces.darts.space import DARTS
 from foresee.spaces.one_shot import OneShot
+from foresee.supernets.level import stated_steps
 from foresee.supernets.supernet import Supernet
 
 POSTERIOR = "posterior.json"
@@ -80,10 +82,11 @@ class Common:
             )
         said = self.settings
         form: dict[str, Any] = {}
-        if isinstance(self.space, DARTS):  # two inputs of each node are drawn, as a choice of their own
-            sizes = {key: getattr(said, key) for key in ("channels", "layers") if getattr(said, key) is not None}
-            width = {**sizes, **said.supernet}.get("channels", PARTIAL)
-            form = {**sizes, "edge_normalisation": True, "partial": 1 if width % PARTIAL else PARTIAL}
+        if isinstance(self.space, DARTS):  # whose one-shot networks have sizes of their own
+            form = {key: getattr(said, key) for key in ("channels", "layers") if getattr(said, key) is not None}
+        if self._has_none:  # two inputs of each node are drawn, as a choice of their own
+            width = {**form, **said.supernet}.get("channels", PARTIAL)
+            form |= {"edge_normalisation": True, "partial": 1 if width % PARTIAL else PARTIAL}
         seed = derive(said.seed, "supernet")
         return Supernet(self.space, self.parts.task, seed=seed, device=said.device, **{**form, **said.supernet})
 
@@ -93,7 +96,8 @@ class Common:
         made, said = self.fresh, self.settings
         sampler = None
         if said.posterior == BEST_RESPONSE:
-            sampler = BestResponse(made, self.parts.val, said, self.without)
+            steps = stated_steps(1.0, self.parts.train, said.shared_recipe)
+            sampler = BestResponse(made, self.parts.val, said, steps, self.without)
         with self.timed("supernet"):
             return made.train(
                 self.parts.train,
@@ -114,7 +118,11 @@ class Common:
     @property
     def without(self) -> tuple[str, ...]:
         """Options that cannot be chosen: DARTS cells have no `none`."""
-        return ("none",) if isinstance(self.space, DARTS) else ()
+        return ("none",) if self._has_none else ()
+
+    @property
+    def _has_none(self) -> bool:
+        return isinstance(self.space, DARTS) and not isinstance(self.space, DARTSNASI)
 
     def architecture(self, path: Mapping[str, Tensor]) -> Any:
         """What a path of ones and zeros means."""
@@ -145,7 +153,7 @@ class Common:
         if said.posterior == BEST_RESPONSE:
             return BestResponse.read(self.supernet, self.without)
         prior = 1 / self.parts.val.epoch_samples if said.prior is None else said.prior
-        steps = self.parts.val.steps(min(128, self.parts.val.epoch_samples)) * said.posterior_epochs
+        steps = self.parts.val.steps(min(said.posterior_batch, self.parts.val.epoch_samples)) * said.posterior_epochs
 
         def observe(step: int, loss: float) -> None:
             details = {"name": "posterior", "step": step + 1, "steps": steps, "replayed": False, "loss": loss}
@@ -153,9 +161,8 @@ class Common:
 
         with self.timed("posterior"):
             how: dict[str, Any] = {"prior": prior, "without": self.without, "observe": observe}
-            return fit(
-                network, self.parts.val, seed=derive(said.seed, "posterior"), epochs=said.posterior_epochs, **how
-            )
+            how |= {"epochs": said.posterior_epochs, "batch": said.posterior_batch, "lr": said.posterior_rate(steps)}
+            return fit(network, self.parts.val, seed=derive(said.seed, "posterior"), **how)
 
     @cached_property
     def proxied(self) -> Proxied:
