@@ -28,7 +28,6 @@ DOCUMENTS = {
 }
 
 _SEARCHING = "needs a search of DARTS at its published size"
-_TRAINING = "comes with training"
 _IMAGENET = "quoted: needs networks trained on ImageNet"
 _SETTINGS = "quoted: settings and remarks, nothing to measure"
 _TOPOLOGY = "comes with the study of what cells look like"
@@ -41,9 +40,6 @@ WHY_EMPTY = {
     "dextr-quoted": _SETTINGS,
     "sigeo-settings": _SETTINGS,
     "nasi-table-5": _IMAGENET,
-    "thesis-table-4.1": _TRAINING,
-    "thesis-table-4.2": _TOPOLOGY,
-    "thesis-table-4.3": _TOPOLOGY,
     "thesis-table-5.1": _ENSEMBLES,
     "thesis-table-5.2": _ENSEMBLES,
     "thesis-table-5.3": _IMAGENET,

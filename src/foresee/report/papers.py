@@ -5,22 +5,32 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from foresee.papers.cells import Scatter
+from foresee.papers.cells import Heights, Scatter
 from foresee.report.figures import ROLES, Chart, Layer, Scale
 from foresee.report.figures import figure as drawn
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+#: colours of series that there are
+SERIES = sum(role.startswith("series-") for role in ROLES)
+
 
 def figure(scatter: Scatter) -> Figure:
     """The points on white, with bars where there are some."""
-    ids = tuple(range(len(scatter.x)))
-    layer = Layer("dots", "best" if scatter.bars else "dot", scatter.x, scatter.y, "", ids)
-    chart = Chart(scatter.name, scatter.text, scatter.x_label, scatter.y_label, "quantity", (layer,), Scale())
+    kinds = list(dict.fromkeys(scatter.kinds)) or [""]
+    layers, bars = [], []
+    for number, kind in enumerate(kinds):
+        ids = tuple(place for place in range(len(scatter.x)) if not kind or scatter.kinds[place] == kind)
+        role = f"series-{number % SERIES}" if kind else "best" if scatter.bars else "dot"
+        x, y = (tuple(values[place] for place in ids) for values in (scatter.x, scatter.y))
+        layers.append(Layer("dots", role, x, y, kind, ids))
+        if scatter.bars:
+            bars.append((x, y, tuple(scatter.bars[place] for place in ids), ROLES[role], "-" if kind else "none"))
+    chart = Chart(scatter.name, scatter.text, scatter.x_label, scatter.y_label, "quantity", tuple(layers), Scale())
     made = drawn(chart)
-    if scatter.bars:
-        made.axes[0].errorbar(scatter.x, scatter.y, scatter.bars, fmt="none", ecolor=ROLES["best"], capsize=3)
+    for x, y, halves, colour, style in bars:
+        made.axes[0].errorbar(x, y, halves, fmt=style, color=colour, ecolor=colour, capsize=3, linewidth=1)
     if scatter.boxes:
         places = range(len(scatter.boxes))
         groups = [[y for x, y in zip(scatter.x, scatter.y, strict=True) if x == place] for place in places]
@@ -28,7 +38,35 @@ def figure(scatter: Scatter) -> Figure:
         how: dict[str, Any] = dict.fromkeys(("boxprops", "whiskerprops", "capprops", "medianprops"), line)
         made.axes[0].boxplot(groups, positions=list(places), widths=0.5, showfliers=False, **how)
         made.axes[0].set_xticks(list(places), scatter.boxes)
+    if scatter.heights is not None:
+        _draw_heights(made, scatter.heights)
     return made
+
+
+def _draw_heights(made: Figure, heights: Heights) -> None:
+    """Contours, colours or a surface; what is not finite, or far above the rest, is drawn as high as the map goes."""
+    axes = made.axes[0]
+    if heights.look == "contours":
+        lines = {"colors": ROLES["muted"], "linewidths": 0.8, "zorder": 1}
+        axes.contour(heights.x, heights.y, heights.z, levels=7, **lines)
+        axes.set_aspect("equal")
+        return
+    import numpy as np
+
+    z = np.array(heights.z, float)
+    z = np.minimum(z, np.quantile(z[np.isfinite(z)], 0.95)) if np.isfinite(z).any() else np.zeros_like(z)
+    if heights.look == "heat":
+        made.colorbar(axes.pcolormesh(heights.x, heights.y, z, shading="nearest", zorder=1), ax=axes)
+        axes.set_aspect("equal")
+        return
+    import mpl_toolkits.mplot3d  # noqa: F401 - registers the axes
+
+    names = axes.get_xlabel(), axes.get_title(loc="left")
+    made.delaxes(axes)
+    solid: Any = made.add_subplot(projection="3d")
+    solid.plot_surface(*np.meshgrid(heights.x, heights.y), z, cmap="viridis", linewidth=0)
+    solid.set_xlabel(names[0])
+    solid.set_title(names[1], loc="left", fontsize=9)
 
 
 def save(scatter: Scatter, folder: Path, stem: str) -> list[Path]:
