@@ -41,7 +41,7 @@ class Curve:
 
     def at(self, step: int, measure: Measure = "val_loss") -> float:
         """The value after so many steps; of a training that had ended before, the worst there is."""
-        known = dict(zip(self.steps, getattr(self, measure), strict=True))
+        known: dict[int, float] = dict(zip(self.steps, getattr(self, measure), strict=True))
         return known.get(step, -math.inf if measure == "val_accuracy" else math.inf)
 
     def to_json(self) -> dict[str, Any]:
@@ -51,7 +51,8 @@ class Curve:
     @classmethod
     def from_json(cls, plain: Mapping[str, Any]) -> Curve:
         """Inverse of `to_json`."""
-        return cls(**{key: tuple(value) if isinstance(value, list) else value for key, value in plain.items()})
+        lists = {key: tuple(plain[key]) for key in ("steps", *MEASURES)}
+        return cls(**{**plain, **lists})
 
 
 @dataclass(frozen=True)

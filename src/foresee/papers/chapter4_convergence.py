@@ -82,7 +82,7 @@ def summary(found: Study, prefix: str = "", rate: float | None = None) -> Iterat
     for step in dict.fromkeys((found.steps[0], found.steps[len(found.steps) // 2], found.steps[-1])):
         column = f"after {step} steps"
         for shape in ("width", "depth"):
-            estimate = found.agreement(shape, step=step, rate=rate)  # type: ignore[arg-type]
+            estimate = found.agreement(shape, step=step, rate=rate)
             yield Cell(f"{prefix}Spearman of {shape} with loss", column, estimate, "the interval is over cells")
         gap = found.gap(step=step, rate=rate)
         if np.isfinite(gap.value):
@@ -163,7 +163,7 @@ def figure_4_5(workshop: Workshop) -> Iterator[Found]:
     own = workshop.own({**LEARNT, "variants": 3, "bases": ("darts",)})
     for base in own["bases"]:
         for kind in ("operations", "connections"):
-            found = study(workshop, popular(base, own["variants"], workshop.seed, kind), own, [own["rate"]])  # type: ignore[arg-type]
+            found = study(workshop, popular(base, own["variants"], workshop.seed, kind), own, [own["rate"]])
             values = found.values()
             yield _mean(
                 f"{base}/spread of the loss over random {kind}", f"after {found.steps[-1]} steps", values.std(1)

@@ -47,7 +47,7 @@ def _draw_heights(made: Figure, heights: Heights) -> None:
     """Contours, colours or a surface; what is not finite, or far above the rest, is drawn as high as the map goes."""
     axes = made.axes[0]
     if heights.look == "contours":
-        lines = {"colors": ROLES["muted"], "linewidths": 0.8, "zorder": 1}
+        lines: dict[str, Any] = {"colors": ROLES["muted"], "linewidths": 0.8, "zorder": 1}
         axes.contour(heights.x, heights.y, heights.z, levels=7, **lines)
         axes.set_aspect("equal")
         return
@@ -59,8 +59,6 @@ def _draw_heights(made: Figure, heights: Heights) -> None:
         made.colorbar(axes.pcolormesh(heights.x, heights.y, z, shading="nearest", zorder=1), ax=axes)
         axes.set_aspect("equal")
         return
-    import mpl_toolkits.mplot3d  # noqa: F401 - registers the axes
-
     names = axes.get_xlabel(), axes.get_title(loc="left")
     made.delaxes(axes)
     solid: Any = made.add_subplot(projection="3d")
