@@ -1,4 +1,5 @@
-"""What was selected and why: the shape of cells, how fast they learn, how the loss lies around what was learnt.
+"""What was selected and why: the shape of cells, how fast they learn, how the loss lies around what was learnt,
+what the theory of the papers says of them.
 
 found = shapes(space, architecture)                      # width and depth of every cell (thesis, Section 4.2.2)
 place = distribution(space).place(found[0])              # among all cells of its space

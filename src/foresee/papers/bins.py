@@ -2,25 +2,11 @@
 
 from __future__ import annotations
 
-import numpy as np
-from numpy.typing import NDArray
-
+from foresee.insight.trade_off import BINS, bins
 from foresee.papers.cells import Scatter
 from foresee.papers.samples import Floats
 
-#: as the papers draw them, where there are enough architectures
-BINS = 20
-
-
-def bins(values: Floats, *, least: int = 5) -> list[NDArray[np.int64]]:
-    """The places of `values`, smallest first, in up to 20 equally full bins of at least `least`; NaN are in none.
-
-    >>> [part.tolist() for part in bins(np.array([3.0, np.nan, 1.0, 2.0, 9.0]), least=2)]
-    [[2, 3], [0, 4]]
-    """
-    order = np.argsort(values, kind="stable")[: int(np.isfinite(values).sum())]
-    count = min(BINS, len(order) // least)
-    return [np.asarray(part, np.int64) for part in np.array_split(order, count)] if count else []
+__all__ = ["BINS", "bins", "binned"]
 
 
 def binned(name: str, text: str, labels: tuple[str, str], x: Floats, y: Floats, *, scale: float = 1.0) -> Scatter:

@@ -27,28 +27,17 @@ DOCUMENTS = {
     "thesis": "Shu, thesis on what neural architecture search selects, ensembles, NASI (chapter 6) and HNAS (chapter 7)",
 }
 
-_SEARCHING = "needs a search of DARTS at its published size"
 _IMAGENET = "quoted: needs networks trained on ImageNet"
 _SETTINGS = "quoted: settings and remarks, nothing to measure"
-_TOPOLOGY = "comes with the study of what cells look like"
-_ENSEMBLES = "comes with ensembles and their training"
 
 #: why our column is empty, for every table that is not computed here
 WHY_EMPTY = {
     "dextr-table-9": _SETTINGS,
-    "dextr-curvature-a8": _SEARCHING,
     "dextr-quoted": _SETTINGS,
     "sigeo-settings": _SETTINGS,
     "nasi-table-5": _IMAGENET,
-    "thesis-table-5.1": _ENSEMBLES,
-    "thesis-table-5.2": _ENSEMBLES,
     "thesis-table-5.3": _IMAGENET,
-    "thesis-table-5.4": _ENSEMBLES,
-    "thesis-table-5.5": _ENSEMBLES,
-    "thesis-table-5.6": _ENSEMBLES,
-    "thesis-table-5.7": _ENSEMBLES,
     "thesis-table-6.3": _IMAGENET,
-    "thesis-table-7.2": _TOPOLOGY,
     "thesis-table-7.8": _IMAGENET,
 }
 
