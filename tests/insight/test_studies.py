@@ -41,6 +41,7 @@ def test_shape_and_loss():
     assert study.gap(step=10).n == 3
     assert study.values("loss", step=10).shape == (3, 9)
     assert abs(study.foretold().value) < 0.6
+    assert study.ends("width").value == pytest.approx(spearman([one.width for one in CELLS], [i % 2 for i in range(9)]))
 
 
 def test_a_training_that_diverged_is_the_worst():

@@ -113,6 +113,13 @@ class Study:
         early = self.values(step=self.steps[0] if step is None else step, rate=rate)
         return correlation(early, self.tests(rate), bootstrap)
 
+    def ends(
+        self, shape: Literal["width", "depth"] = "width", *, rate: float | None = None, bootstrap: int = 1000
+    ) -> Estimate:
+        """Spearman's correlation of the cells' width (or depth) with their test accuracy at the end, mean over seeds."""
+        shapes = np.array([float(getattr(one, shape)) for one in self.cells])
+        return correlation(shapes, self.tests(rate), bootstrap)
+
     def gap(self, measure: Measure = "val_loss", *, step: int | None = None, rate: float | None = None) -> Estimate:
         """What the narrowest third of the cells had minus what the widest third had: the mean over seeds.
 

@@ -92,15 +92,13 @@ def figure_4_2(workshop: Workshop) -> Iterator[Found]:
         yield Cell(one.name, "width", exactly(shape.width), str(place))
         yield Cell(one.name, "depth", exactly(shape.depth))
         yield Cell(one.name, "share as wide and shallow (%)", exactly(100 * place.as_wide_and_shallow))
-    pairs = sorted(where.counts)
+    for (width, depth), count in sorted(where.counts.items()):
+        yield Cell(f"all cells/{width:g}c, {depth}", "cells of 180", exactly(count))
+    points = [(width, float(depth), "all cells") for width, depth in sorted(where.counts)]
+    points += [(one.width, float(one.depth), one.name) for one in cells]
+    x, y, kinds = zip(*points, strict=True)
     yield Scatter(
-        "all-cells",
-        f"width and depth of {where.words}, with the number of cells beside each; a ring for each named cell",
-        "width",
-        "depth",
-        tuple(width for width, _ in pairs),
-        tuple(float(depth) for _, depth in pairs),
-        tuple(where.counts[pair] / 180 for pair in pairs),
+        "all-cells", f"width and depth of {where.words}, and of cells by name", "width", "depth", x, y, kinds=kinds
     )
 
 

@@ -1,4 +1,4 @@
-"""Chapter 4 of the thesis, how fast cells learn and how good they get: Figures 4.3, 4.4, 4.5, 4.10 and Table 4.1.
+"""Chapter 4 of the thesis, how fast cells learn and how good they get: Figures 4.3, 4.4, 4.5 and 4.10.
 
 All trainings of a data set are shared among the figures, and kept beside the scores (`--cache`, `--out`): none is done twice.
 """
@@ -12,18 +12,15 @@ import numpy as np
 
 from foresee.insight.convergence import converge
 from foresee.insight.studies import Study
-from foresee.insight.variants import Kind, Variant, spanning, variants_of, widest
+from foresee.insight.variants import Kind, Variant, spanning, variants_of
 from foresee.papers.base import reproduction
 from foresee.papers.cells import Cell, Found, Scatter
 from foresee.papers.chapter4_cells import BASES, exactly
 from foresee.papers.searches import folder
-from foresee.papers.trained import CIFAR, CIFAR100, REDUCED_CELLS, error, printed, seeds, size
+from foresee.papers.trained import CIFAR
 from foresee.papers.workshop import Workshop
-from foresee.spaces.candidate import Candidate
 from foresee.spaces.darts.named import NAMED
-from foresee.spaces.find import get
 from foresee.statistics.student import mean_of_few
-from foresee.task import Task
 
 #: the size that runs on two cores in minutes; the thesis: 36 channels, 20 cells, 600 epochs
 LEARNT: Mapping[str, Any] = {
@@ -36,13 +33,16 @@ LEARNT: Mapping[str, Any] = {
     "rate": 0.025,
 }
 RATES = (0.0025, 0.25)
-TINY_IMAGENET = Task((3, 64, 64), 200)
 
 
 def popular(base: str, count: int, seed: int, kind: Kind = "connections", *, span: bool = False) -> list[Variant]:
-    """A popular cell, and so many variants of it; with `span` those that span the widths of three times as many."""
-    many = variants_of(NAMED[BASES[base]], 3 * count if span else count, kind=kind, seed=seed, name="C")
-    return [Variant(base, NAMED[BASES[base]]), *(spanning(many, count) if span and count > 1 else many)]
+    """A popular cell, and so many variants of it; with `span` narrower ones that span the widths, of six times as many."""
+    cell = Variant(base, NAMED[BASES[base]])
+    many = variants_of(cell.architecture, 6 * count if span else count, kind=kind, seed=seed)
+    if span:
+        many = [one for one in many if one.width < cell.width]
+        many = spanning(many, count) if count > 1 else many[:1]
+    return [cell, *many]
 
 
 def study(workshop: Workshop, cells: Sequence[Variant], own: Mapping[str, Any], rates: Sequence[float]) -> Study:
@@ -196,8 +196,11 @@ def figure_4_10(workshop: Workshop) -> Iterator[Found]:
         means = accuracies.mean(0)
         better = int((means[1:] > means[0]).sum())
         workshop.note(f"{base}: {better} of {len(means) - 1} variants end above the cell itself")
-        widths = found.agreement("width", "val_accuracy")
-        yield Cell(f"{base}/Spearman of width with accuracy", "at the end", widths, "the interval is over cells")
+        for shape in ("width", "depth"):
+            ends = found.ends(shape)
+            yield Cell(
+                f"{base}/Spearman of {shape} with test accuracy", "at the end", ends, "the interval is over cells"
+            )
         yield Cell(f"{base}/foretold by the loss after one epoch", "at the end", found.foretold())
         there = np.isfinite(accuracies)
         spreads = [
@@ -214,30 +217,6 @@ def figure_4_10(workshop: Workshop) -> Iterator[Found]:
             tuple(float(means[place]) for place in kept),
             tuple(spreads[place] for place in kept),
         )
-
-
-@reproduction("thesis-table-4.1", judged=False, by_data=True, settings={**REDUCED_CELLS, "recipe": "nasi_cifar"})
-def table_4_1(workshop: Workshop) -> Iterator[Found]:
-    """Popular cells as published, and made widest and shallowest (each node reads the cell's two inputs).
-
-    Parameters are of 36 channels and 20 cells with the auxiliary head, as printed. The error is of networks of `channels` and
-    `layers` after `epochs` of `recipe` on the images of --data, under as many seeds as --repeats: it compares the two
-    with each other. The thesis trains 600 epochs with cutout, auxiliary head and dropped paths, as recipe nasi_cifar does.
-    """
-    own = workshop.own({**REDUCED_CELLS, "recipe": "nasi_cifar"})
-    rows = {"nasnet": "NASNet_A", "amoebanet": "AmoebaNet_A", "enas": "ENAS", "darts": "DARTS_V2", "snas": "SNAS"}
-    tasks = {"cifar10": CIFAR, "cifar100": CIFAR100, "tinyimagenet200": TINY_IMAGENET}
-    for row, name in rows.items():
-        for which, architecture in (("original", NAMED[name]), ("adapted", widest(NAMED[name]))):
-            one = Candidate(get("darts"), architecture, CIFAR)
-            for task, shape in tasks.items():
-                large = printed(one, shape, channels=36, layers=20, auxiliary=True)
-                yield size(row, f"{task}:params-{which}", [large])
-                if task != "cifar10":
-                    why = "one error is trained for, of the images of --data"
-                    yield Cell.missing(row, f"{task}:error-{which}", why)
-            many = [one] * len(seeds(workshop))
-            yield error(workshop, row, f"cifar10:error-{which}", many, own, recipe=own["recipe"])
 
 
 def _mean(row: str, column: str, values: Iterable[float]) -> Cell:
