@@ -39,13 +39,16 @@ class Cell:
 class Heights:
     """What lies behind points as contours: a height for each pair of places, `z[row][column]` at `y[row]`, `x[column]`.
 
-    `look` is how it is drawn: `contours`, `heat` (colours with a bar beside them) or `surface` (in three dimensions).
+    `look` is how it is drawn: `contours`, `heat` (colours with a bar beside them) or `surface` (in three dimensions), from
+    `low` to `high` where maps are to be compared.
     """
 
     x: tuple[float, ...]
     y: tuple[float, ...]
     z: tuple[tuple[float, ...], ...]
     look: str = "contours"
+    low: float | None = None
+    high: float | None = None
 
 
 @dataclass(frozen=True)

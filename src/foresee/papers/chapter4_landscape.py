@@ -84,7 +84,7 @@ def figure_4_6(workshop: Workshop) -> Iterator[Found]:
     distance along straight lines to where the loss first bends downwards. Trained as in Figure 4.3, at a reduced size.
     """
     own = workshop.own(MAPPED)
-    batches, rows = looked_at(workshop, own["samples"]), []
+    batches, rows, pictures = looked_at(workshop, own["samples"]), [], []
     for one, found in mapped(workshop, own, variance=False):
         if not found:
             continue
@@ -101,8 +101,9 @@ def figure_4_6(workshop: Workshop) -> Iterator[Found]:
         for column, many in values.items():
             yield Cell(one.name, column, mean_of_few(many))
         rows.append((one, {column: float(np.mean(many)) for column, many in values.items()}))
-        yield _picture(one, found[0][1], found[0][1].loss, "contours", "loss")
+        pictures.append((one, found[0][1], found[0][1].loss))
     yield from _agreement(rows, ("rise", "largest eigenvalue", "near-convex"))
+    yield from _pictures(pictures, "contours", "loss")
 
 
 @reproduction(
@@ -128,7 +129,7 @@ def figure_4_8(workshop: Workshop) -> Iterator[Found]:
 
 
 def _noise(workshop: Workshop, look: str) -> Iterator[Found]:
-    own, rows = workshop.own(MAPPED), []
+    own, rows, pictures = workshop.own(MAPPED), [], []
     for one, found in mapped(workshop, own, variance=True):
         if not found:
             continue
@@ -144,8 +145,9 @@ def _noise(workshop: Workshop, look: str) -> Iterator[Found]:
         for column, many in values.items():
             yield Cell(one.name, column, mean_of_few(many))
         rows.append((one, {column: float(np.mean(many)) for column, many in values.items()}))
-        yield _picture(one, found[0][1], found[0][1].deviation, look, "gradient deviation")
+        pictures.append((one, found[0][1], found[0][1].deviation))
     yield from _agreement(rows, ("gradient deviation in the centre", "gradient deviation, median of the map"))
+    yield from _pictures(pictures, look, "gradient deviation")
 
 
 def _agreement(rows: list[tuple[Variant, dict[str, float]]], columns: tuple[str, ...]) -> Iterator[Cell]:
@@ -159,12 +161,19 @@ def _agreement(rows: list[tuple[Variant, dict[str, float]]], columns: tuple[str,
             yield Cell(f"Spearman of {shape} with it", column, found, "the interval is over cells")
 
 
-def _picture(one: Variant, there: Landscape, heights: tuple[tuple[float, ...], ...], look: str, what: str) -> Scatter:
-    text = f"{what} around the trained weights of {one}; the loss in the centre is {there.centre:.3g}"
-    known = np.array(heights, float)
-    top = float(known[np.isfinite(known)].max(initial=0.0))
-    finite = tuple(tuple(value if np.isfinite(value) else top for value in row) for row in heights)
-    drawn = Heights(there.steps, there.steps, finite, look)
-    return Scatter(
-        one.name, text, "along the second direction", "along the first direction", (0.0,), (0.0,), heights=drawn
-    )
+_Map = tuple[tuple[float, ...], ...]
+
+
+def _pictures(maps: list[tuple[Variant, Landscape, _Map]], look: str, what: str) -> Iterator[Scatter]:
+    """A picture of each cell, all of them on one scale, which ends above three quarters of what was measured."""
+    everything = np.array([heights for _, _, heights in maps], float)
+    known = everything[np.isfinite(everything)]
+    if not len(known):
+        return
+    low, high = float(known.min()), float(np.quantile(known, 0.75))
+    for one, there, heights in maps:
+        text = f"{what} around the trained weights of {one}, whose loss is {there.centre:.3g}"
+        finite = tuple(tuple(value if np.isfinite(value) else float(known.max()) for value in row) for row in heights)
+        drawn = Heights(there.steps, there.steps, finite, look, low, high if high > low else low + 1.0)
+        upwards = f"{what} around {one}; first direction upwards"
+        yield Scatter(one.name, text, "second direction", upwards, (0.0,), (0.0,), heights=drawn)

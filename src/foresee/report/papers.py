@@ -44,27 +44,35 @@ def figure(scatter: Scatter) -> Figure:
 
 
 def _draw_heights(made: Figure, heights: Heights) -> None:
-    """Contours, colours or a surface; what is not finite, or far above the rest, is drawn as high as the map goes."""
-    axes = made.axes[0]
-    if heights.look == "contours":
-        lines: dict[str, Any] = {"colors": ROLES["muted"], "linewidths": 0.8, "zorder": 1}
-        axes.contour(heights.x, heights.y, heights.z, levels=7, **lines)
-        axes.set_aspect("equal")
-        return
+    """Contours, colours or a surface; what is not finite, or above the scale, is drawn as high as the map goes."""
     import numpy as np
 
+    axes, small = made.axes[0], {"labelsize": 8, "colors": ROLES["muted"]}
     z = np.array(heights.z, float)
-    z = np.minimum(z, np.quantile(z[np.isfinite(z)], 0.95)) if np.isfinite(z).any() else np.zeros_like(z)
-    if heights.look == "heat":
-        made.colorbar(axes.pcolormesh(heights.x, heights.y, z, shading="nearest", zorder=1), ax=axes)
+    known = z[np.isfinite(z)]
+    low = float(known.min(initial=np.inf)) if heights.low is None else heights.low
+    high = float(known.max(initial=-np.inf)) if heights.high is None else heights.high
+    if heights.look == "contours":
+        lines: dict[str, Any] = {"colors": ROLES["muted"], "linewidths": 0.8, "zorder": 1}
+        levels: Any = 7 if heights.high is None else np.linspace(low, high, 10)[1:]
+        drawn_lines = axes.contour(heights.x, heights.y, z, levels=levels, **lines)
+        axes.clabel(drawn_lines, fontsize=7, fmt="%.3g")
         axes.set_aspect("equal")
-        return
-    names = axes.get_xlabel(), axes.get_title(loc="left")
-    made.delaxes(axes)
-    solid: Any = made.add_subplot(projection="3d")
-    solid.plot_surface(*np.meshgrid(heights.x, heights.y), z, cmap="viridis", linewidth=0)
-    solid.set_xlabel(names[0])
-    solid.set_title(names[1], loc="left", fontsize=9)
+    elif heights.look == "heat":
+        colours = axes.pcolormesh(heights.x, heights.y, z, shading="nearest", zorder=1, vmin=low, vmax=high)
+        made.colorbar(colours, ax=axes).ax.tick_params(**small)
+        axes.set_aspect("equal")
+    else:
+        across, title = axes.get_xlabel(), axes.get_title(loc="left")
+        made.delaxes(axes)
+        solid: Any = made.add_subplot(projection="3d")
+        top = np.where(np.isfinite(z), np.minimum(z, high), high)
+        solid.plot_surface(*np.meshgrid(heights.x, heights.y), top, cmap="viridis", linewidth=0, vmin=low, vmax=high)
+        solid.set_zlim(low, high)
+        solid.set_xlabel(across, fontsize=8, color=ROLES["muted"])
+        solid.set_title(title, loc="left", fontsize=10, color=ROLES["muted"])
+        solid.tick_params(**small)
+        solid.set_box_aspect(None, zoom=0.85)
 
 
 def save(scatter: Scatter, folder: Path, stem: str) -> list[Path]:
