@@ -55,6 +55,13 @@ def test_a_training_that_diverged_is_the_worst():
     assert study.values(step=10)[0, 0] == 9
 
 
+def test_a_study_is_printed_as_a_table():
+    text = str(made_up()).splitlines()
+    assert len(text) == 1 + len(CELLS) + 1
+    assert text[0].split() == ["cell", "width", "depth", "loss,", "rate", "0.1", "test", "%,", "rate", "0.1"]
+    assert "width -1.000" in text[-1]
+
+
 def test_json_and_what_is_not_there():
     study = made_up()
     assert Study.from_json(study.to_json()) == study

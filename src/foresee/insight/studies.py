@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from foresee.errors import InputError, UnknownNameError
+from foresee.grid import Column, Grid
 from foresee.insight.variants import Variant
 from foresee.statistics import Estimate, mean_of_few, resamples_of, spearman
 from foresee.statistics.bootstrap import draws
@@ -130,6 +131,24 @@ class Study:
         values = self.values(measure, step=step, rate=rate)
         with np.errstate(invalid="ignore"):
             return mean_of_few(values[:, ordered[:third]].mean(1) - values[:, ordered[-third:]].mean(1))
+
+    def __str__(self) -> str:
+        """A small table: each cell with its shape and what it had in the end, and what its shape has to do with that."""
+        columns = [Column("cell", words=True), Column("width"), Column("depth")]
+        columns += [Column(f"loss, rate {rate:g}") for rate in self.rates]
+        columns += [Column(f"test %, rate {rate:g}") for rate in self.rates]
+        ends = [self.values(rate=rate).mean(0) for rate in self.rates]
+        ends += [100 * self.tests(rate).mean(0) for rate in self.rates]
+        rows = [
+            [one.name, f"{one.width:g}c", str(one.depth), *(f"{values[place]:.4g}" for values in ends)]
+            for place, one in enumerate(self.cells)
+        ]
+        notes = [
+            f"rate {rate:g}: Spearman with the loss after {self.steps[-1]} steps, "
+            f"width {self.agreement('width', rate=rate)}, depth {self.agreement('depth', rate=rate)}"
+            for rate in self.rates
+        ]
+        return str(Grid(columns, rows, notes=notes))
 
     def to_json(self) -> dict[str, Any]:
         """Plain values."""
