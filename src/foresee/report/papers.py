@@ -47,7 +47,8 @@ def _draw_heights(made: Figure, heights: Heights) -> None:
     """Contours, colours or a surface; what is not finite, or above the scale, is drawn as high as the map goes."""
     import numpy as np
 
-    axes, small = made.axes[0], {"labelsize": 8, "colors": ROLES["muted"]}
+    axes = made.axes[0]
+    small: dict[str, Any] = {"labelsize": 8, "colors": ROLES["muted"]}
     z = np.array(heights.z, float)
     known = z[np.isfinite(z)]
     low = float(known.min(initial=np.inf)) if heights.low is None else heights.low
