@@ -12,11 +12,16 @@ from foresee.lazy import lazily
 
 _HOMES = {
     "Distribution": "foresee.insight.distributions",
+    "Study": "foresee.insight.studies",
     "Topology": "foresee.insight.topology",
+    "compared": "foresee.insight.differences",
+    "converge": "foresee.insight.convergence",
     "distribution": "foresee.insight.distributions",
+    "near_convex": "foresee.insight.landscape",
     "shape_of": "foresee.insight.topology",
     "shapes": "foresee.insight.topology",
     "variants_of": "foresee.insight.variants",
+    "whole_network": "foresee.insight.whole",
 }
 __all__ = sorted(_HOMES)
 __getattr__, __dir__ = lazily(__name__, _HOMES)
