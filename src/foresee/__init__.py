@@ -20,6 +20,8 @@ __version__ = "0.1.0"
 _HOMES = {
     "Batch": "foresee.batch",
     "Candidate": "foresee.spaces.candidate",
+    "Ensemble": "foresee.ensembles.ensemble",
+    "EnsembleRun": "foresee.ensembles.finding.result",
     "ForeseeError": "foresee.errors",
     "Ranking": "foresee.scoring",
     "Run": "foresee.searchers.run",
@@ -29,6 +31,8 @@ _HOMES = {
     "Trained": "foresee.training.trained",
     "build": "foresee.spaces.candidate",
     "compare": "foresee.report.contest",
+    "compare_ensembles": "foresee.ensembles.finding.comparing",
+    "ensemble": "foresee.ensembles.finding.run",
     "export": "foresee.training.export",
     "judge": "foresee.report.judged",
     "load_exported": "foresee.training.export",
@@ -46,6 +50,7 @@ _ROOMS = (
         "benchmarks",
         "budgets",
         "data",
+        "ensembles",
         "papers",
         "probes",
         "proxies",
@@ -64,6 +69,7 @@ if TYPE_CHECKING:
         benchmarks,
         budgets,
         data,
+        ensembles,
         papers,
         probes,
         proxies,
@@ -79,6 +85,10 @@ if TYPE_CHECKING:
         training,
     )
     from foresee.batch import Batch
+    from foresee.ensembles.ensemble import Ensemble
+    from foresee.ensembles.finding.comparing import compare_ensembles
+    from foresee.ensembles.finding.result import EnsembleRun
+    from foresee.ensembles.finding.run import ensemble
     from foresee.errors import ForeseeError
     from foresee.proxies.base import Score, proxy
     from foresee.report.contest import compare
@@ -98,6 +108,8 @@ if TYPE_CHECKING:
 __all__ = [
     "Batch",
     "Candidate",
+    "Ensemble",
+    "EnsembleRun",
     "ForeseeError",
     "Ranking",
     "Run",
@@ -110,7 +122,10 @@ __all__ = [
     "budgets",
     "build",
     "compare",
+    "compare_ensembles",
     "data",
+    "ensemble",
+    "ensembles",
     "export",
     "judge",
     "load_exported",

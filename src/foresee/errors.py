@@ -76,6 +76,10 @@ class RunError(ForeseeError):
     """A run folder or store that cannot be used: it exists, belongs to another program, or is damaged."""
 
 
+class BusyError(RunError):
+    """Another process is at work in the folder; it can be waited for."""
+
+
 class SettingsMismatchError(RunError):
     """A run is resumed with other settings than its own; the message names each difference."""
 

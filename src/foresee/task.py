@@ -12,6 +12,8 @@ if TYPE_CHECKING:
 
 #: the largest size there may be: tensors are addressed by 64 bits, and products of sizes have to fit
 MOST = 2**31 - 1
+#: rows to learn from below which a click log is small: large networks learn it by heart
+FEW_ROWS = 200_000
 
 
 @dataclass(frozen=True)

@@ -56,6 +56,13 @@ PROMISES = {
         r"logits \(2, 10\)$",
         r"report report\.html$",
     ],
+    "two_gaussians": [
+        *(
+            rf"delta +{delta}: mean distance {NUMBER}, mean log density {NUMBER}$"
+            for delta in ("-1.00", "0.00", "1.00")
+        ),
+        r"picture two_gaussians\.svg, numbers two_gaussians\.json$",
+    ],
     "warmup": [
         rf"after 0%: best \|.*\|, sigeo {NUMBER}$",
         rf"after 10%: best \|.*\|, sigeo {NUMBER}$",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import xml.etree.ElementTree as ET
 
-from foresee.papers.cells import Scatter
+from foresee.papers.cells import Heights, Scatter
 from foresee.report.papers import figure, save
 
 
@@ -17,6 +17,21 @@ def test_points_and_bars():
     assert axes.get_xlabel() == "FMI"
     assert len(axes.containers) == 1, "the bars"
     assert not figure(Scatter("dots", "", "x", "y", (1.0,), (2.0,))).axes[0].containers
+
+
+def test_kinds_have_a_colour_and_a_line_each():
+    scatter = Scatter("dots", "", "x", "y", (1.0, 2.0, 1.0), (3.0, 4.0, 5.0), (0.1, 0.2, 0.3), kinds=("a", "a", "b"))
+    axes = figure(scatter).axes[0]
+    assert len(axes.containers) == 2
+    assert [text.get_text() for text in axes.get_legend().get_texts()] == ["a", "b"]
+    assert not figure(Scatter("dots", "", "x", "y", (1.0,), (2.0,), kinds=("a",))).axes[0].containers
+
+
+def test_points_on_a_map():
+    heights = Heights((0.0, 1.0, 2.0), (0.0, 1.0), ((0.0, 1.0, 2.0), (1.0, 2.0, 3.0)))
+    axes = figure(Scatter("dots", "some dots", "x", "y", (1.0,), (0.5,), heights=heights)).axes[0]
+    assert axes.get_aspect() == 1
+    assert any(len(one.get_paths()) for one in axes.collections), "the contours"
 
 
 def test_files(tmp_path):

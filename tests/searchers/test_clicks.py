@@ -57,6 +57,23 @@ def run(place, log):
     )
 
 
+def test_a_small_log_has_a_limit_that_is_said(run):
+    tables = 16 * sum(run.best.task.vocabularies)
+    assert run.record.settings["limits"] == {"params": {"max": 400_000 + tables}}
+    said = [event.details for event in run.record.events if event.kind == "limited"]
+    assert [one["limits"] for one in said] == [run.record.settings["limits"]]
+    assert 0 < said[0]["samples"] < 200_000
+
+
+def test_who_asks_for_a_limit_has_that_one_alone(place, log, tmp_path):
+    asked = {"data": str(log), "schema": str(place / "schema.toml"), "space_settings": clicks.TINY, "finalists": 0}
+    found = fs.search(
+        "nasrec_small", ["params"], "random", [fs.budgets.params < 1e9], evaluations=2, out=tmp_path / "r", **asked
+    )
+    assert found.record.settings["limits"] == {"params": {"below": 1_000_000_000}}
+    assert not [event for event in found.record.events if event.kind == "limited"]
+
+
 def everything(source):
     """All rows that a source hands out, in order."""
     batches = list(source.all(64))

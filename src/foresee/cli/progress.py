@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from typing import Any
 
 from rich.markup import escape
@@ -100,3 +101,43 @@ class Epochs(Watch):
             elif right is not None:
                 judged += f" and {100 * right:.2f} % right"
             self._line(f"epoch {said['number']}: loss {said['loss']:.3f}{judged}", last=event.done == event.total)
+
+
+class Stages(Epochs):
+    """Draws ensembles in the making: who chooses, and which member is being trained, stand before the bar of a training."""
+
+    def __init__(self, doing: str = "ensemble", *, show: bool) -> None:
+        super().__init__(doing, show=show)
+        self._sampler, self._member, self._tells = "", "", show
+
+    def observe(self, event: Event) -> None:
+        """Take one event in."""
+        if event.kind == "step":
+            self._step(event)
+        elif event.kind == "started":
+            self._sampler, self._member = str(event.details.get("name", "")), ""
+        elif event.kind in ("chosen", "member"):
+            self._member = f"member {event.done + 1 if event.kind == 'member' else 1} of {event.total}"
+            done = (
+                f"{event.total} members are chosen"
+                if event.kind == "chosen"
+                else f"member {event.done} of {event.total} is trained"
+            )
+            self._say(f"{self._sampler}: {done}")
+        elif event.kind == "compared":
+            why = event.details.get("reason")
+            self._say(
+                f"{event.details['name']}: {f'failed, {why}' if why else 'measured'}, {event.done} of {event.total}"
+            )
+
+    def close(self) -> None:
+        """Take the bar away, for what is printed next."""
+        self._bar.stop()
+
+    def _say(self, words: str) -> None:
+        if self._tells:
+            err.print(words, highlight=False, markup=False)
+
+    def _step(self, event: Event) -> None:
+        name = ": ".join(filter(None, [self._sampler, self._member, str(event.details["name"])]))
+        super()._step(replace(event, details={**event.details, "name": name}))

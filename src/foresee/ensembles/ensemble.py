@@ -11,6 +11,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from foresee.ensembles.dropping import dropped, dropping
 from foresee.errors import InputError, RunError, UnknownNameError
 from foresee.probes.outputs import logits_of
 from foresee.spaces.candidate import Candidate
@@ -64,7 +65,7 @@ class Ensemble(nn.Module):
         if self.at_once and not named:
             return self._batched(*inputs)
         answers = [logits_of(member(*inputs, **named)) for member in self.members]
-        if len({answer.shape for answer in answers}) > 1:
+        if any(answer.shape != answers[0].shape for answer in answers):  # no set: a tracer's shapes have no hash
             shapes = ", ".join(str(tuple(answer.shape)) for answer in answers)
             raise InputError(f"ensemble: the members' outputs have the shapes {shapes}; they have to be equal")
         return torch.stack(answers)
@@ -99,11 +100,14 @@ class Ensemble(nn.Module):
         """
         if candidates and len(candidates) != len(self):
             raise InputError(f"ensemble: {len(candidates)} architectures for {len(self)} members")
-        facts = {
+        facts: dict[str, Any] = {
             "members": len(self),
             "average": self.average,
             "candidates": [candidate.to_json() for candidate in candidates],
         }
+        paths = [dropped(one) for one in self.members]
+        if any(paths):
+            facts["dropping"] = paths
         return checkpoints.write(Path(folder), NAME, weights(self), facts)
 
     @classmethod
@@ -126,6 +130,9 @@ class Ensemble(nn.Module):
             networks = [Candidate.from_json(one).build() for one in plain]
         if len(networks) != count:
             raise InputError(f"{folder}: an ensemble of {count}, but {len(networks)} networks were handed over")
+        for network, how in zip(networks, facts.get("dropping", ()), strict=False):
+            if how is not None:
+                dropping(network, float(how[0]), int(how[1]))
         made = cls(networks, average)
         load_weights(made, tensors)
         return made.eval()

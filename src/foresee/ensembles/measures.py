@@ -46,8 +46,11 @@ class Measures:
         return asdict(self)
 
 
-def measure(probabilities: Tensor, labels: Tensor) -> Measures:
+def measure(probabilities: Tensor, labels: Tensor, average: str = "probabilities") -> Measures:
     """Measures of members' probabilities (members, samples, classes) and labels (samples,).
+
+    With `average="outputs"` the ensemble is the softmax of the mean of the members' logits, which is the mean of their log
+    probabilities, scaled to sum to 1.
 
     >>> first = torch.tensor([[0.9, 0.1], [0.6, 0.4]])
     >>> second = torch.tensor([[0.8, 0.2], [0.1, 0.9]])
@@ -61,7 +64,8 @@ def measure(probabilities: Tensor, labels: Tensor) -> Measures:
             "(members, samples, classes) and (samples,)"
         )
     single = probabilities.double()
-    mean = single.mean(0)
+    least = torch.finfo(single.dtype).tiny
+    mean = single.mean(0) if average == "probabilities" else single.clamp(min=least).log().mean(0).softmax(-1)
     answers, together = single.argmax(-1), mean.argmax(-1)
     errors = (answers != labels).double().mean(1).tolist()
     bins = calibration(mean.amax(-1), together == labels)

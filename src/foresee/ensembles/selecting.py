@@ -31,11 +31,16 @@ class Estimates:
         supernet: trained.
         data: what they are judged by, with labels.
         like: what batch statistics are estimated on; None: `data`.
+        known: predictions that were made before with the same arguments, which new ones are added to; they count as looks
+            only when they are asked for here.
     """
 
-    def __init__(self, supernet: Supernet, data: Data, like: Data | None = None) -> None:
+    def __init__(
+        self, supernet: Supernet, data: Data, like: Data | None = None, known: dict[str, Tensor] | None = None
+    ) -> None:
         self.supernet, self.data, self.like = supernet, data, like or data
-        self._known: dict[str, Tensor] = {}
+        self._known: dict[str, Tensor] = {} if known is None else known
+        self._asked: set[str] = set()
         self._labels: Tensor | None = None
 
     @property
@@ -51,13 +56,14 @@ class Estimates:
     @property
     def evaluated(self) -> int:
         """How many architectures were looked at: the evaluation budget that was spent."""
-        return len(self._known)
+        return len(self._asked)
 
     def probabilities(self, architecture: Any) -> Tensor:
         """Of one architecture (or its text), (samples, classes)."""
         space = self.supernet.space
         found = space.parse(architecture) if isinstance(architecture, str) else architecture
         key = str(found)  # not its identity: cells of equal function inherit other weights
+        self._asked.add(key)
         if key not in self._known:
             looked = evaluating.looks(self.like, seed=derive(self.supernet.seed, "statistics"))
             network = evaluating.settled(self.supernet.inherit(found), looked).eval()

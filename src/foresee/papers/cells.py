@@ -36,10 +36,21 @@ class Cell:
 
 
 @dataclass(frozen=True)
+class Heights:
+    """What lies behind points as contours: a height for each pair of places, `z[row][column]` at `y[row]`, `x[column]`."""
+
+    x: tuple[float, ...]
+    y: tuple[float, ...]
+    z: tuple[tuple[float, ...], ...]
+
+
+@dataclass(frozen=True)
 class Scatter:
     """The points of a figure: `y` against `x`, with the half-length of each bar where there are some.
 
     With `boxes` the points stand in groups of these names, `x` being the number of a point's group, and each has its box.
+    With `heights` they lie on a map, as wide as it is high. With `kinds`, a name for each point, those of a name have a
+    colour of their own, and a line through them where they have bars.
     """
 
     name: str
@@ -50,6 +61,8 @@ class Scatter:
     y: tuple[float, ...]
     bars: tuple[float, ...] = ()
     boxes: tuple[str, ...] = ()
+    heights: Heights | None = None
+    kinds: tuple[str, ...] = ()
 
 
 #: what a reproduction yields

@@ -31,7 +31,6 @@ _TRAINING = "comes with training"
 _IMAGENET = "quoted: needs networks trained on ImageNet"
 _SETTINGS = "quoted: settings and remarks, nothing to measure"
 _TOPOLOGY = "comes with the study of what cells look like"
-_ENSEMBLES = "comes with ensembles and their training"
 
 #: why our column is empty, for every table that is not computed here
 WHY_EMPTY = {
@@ -42,13 +41,7 @@ WHY_EMPTY = {
     "thesis-table-4.1": _TRAINING,
     "thesis-table-4.2": _TOPOLOGY,
     "thesis-table-4.3": _TOPOLOGY,
-    "thesis-table-5.1": _ENSEMBLES,
-    "thesis-table-5.2": _ENSEMBLES,
     "thesis-table-5.3": _IMAGENET,
-    "thesis-table-5.4": _ENSEMBLES,
-    "thesis-table-5.5": _ENSEMBLES,
-    "thesis-table-5.6": _ENSEMBLES,
-    "thesis-table-5.7": _ENSEMBLES,
     "thesis-table-6.3": _IMAGENET,
     "thesis-table-7.8": _IMAGENET,
 }

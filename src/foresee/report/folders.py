@@ -1,4 +1,6 @@
-"""Which kind of result lies at a path, and its page: a run, a bench, a calibration, a comparison or a training."""
+"""Which kind of result lies at a path, and its page: a run, a bench, a calibration, a comparison, a training, an ensemble, a
+defence.
+"""
 
 from __future__ import annotations
 
@@ -15,11 +17,17 @@ FILES = {
     "calibration": ("calibration.json", "predictions.csv", "scores.sqlite"),
     "comparison": ("compare.json", "picks.csv", "curves.csv", "scores.sqlite", RunFolder.SETTINGS),
     "training": ("training.json", "architecture.json", *_CHECKPOINTS),
+    "ensemble": (
+        *("settings.json", "selected.json", "measures.json", "predictions.npz", "posterior.json", "seconds.json"),
+        *("ensemble.json", "ensemble.safetensors"),
+    ),
+    "ensembles": ("comparison.json",),
+    "defence": ("defence.json",),
 }
 
 
 def kind_at(path: Path) -> str:
-    """Run, bench, calibration, comparison or training, by the file that is there: the path is its folder, or the file."""
+    """What it is, by the file that is there: the path is its folder, or the file."""
     if not is_there(path):
         raise RunError(
             f"{path}: there is no run here, and no bench, calibration or comparison ({RunFolder.STORE} is missing)"
@@ -61,6 +69,19 @@ def page_of(path: Path, space: str | None = None) -> str:
         from foresee.report import training
 
         return training.render(training.opened(folder))
+    if kind == "ensemble":
+        from foresee.ensembles.finding import EnsembleRun
+        from foresee.report import ensemble
+
+        return ensemble.render(EnsembleRun.load(folder))
+    if kind == "ensembles":
+        from foresee.report import ensembles_compared
+
+        return ensembles_compared.render(ensembles_compared.opened(folder))
+    if kind == "defence":
+        from foresee.report import defence
+
+        return defence.render(defence.opened(folder))
     from foresee.benchmarks.contest.opening import open_contest
     from foresee.benchmarks.opening import open_bench, open_calibration
     from foresee.report import bench, calibrate, contest

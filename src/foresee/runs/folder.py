@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from foresee.errors import RunError
+from foresee.errors import BusyError, RunError
 from foresee.runs.record import Record
 from foresee.runs.store import Store
 from foresee.runs.toml import dumps
@@ -54,7 +54,7 @@ class RunFolder:
             pass
         except OSError as error:
             self.release()
-            raise RunError(
+            raise BusyError(
                 f"{self.path}: another process is at work in this folder; wait for it or choose another --out"
             ) from error
 

@@ -38,6 +38,8 @@ from foresee.training.recipe import recipe as get_recipe
 
 #: where a run keeps what was trained before looking, and the event that says so
 WARMUP = "warmup"
+#: the event that says which limits hold that nobody asked for
+LIMITED = "limited"
 #: where a run keeps the source of a function that no name leads back to
 SOURCE = "source.txt"
 
@@ -70,7 +72,8 @@ def search(
         space: a registered name, a space, a function `make_net(pick)`, or `module:function`.
         proxies: one or several proxies; the first steers, the others are recorded.
         searcher: `evolution`, `random`, ...
-        budgets: hard limits such as `fs.budgets.params < 1e6`; nothing outside them is ever scored.
+        budgets: hard limits such as `fs.budgets.params < 1e6`; nothing outside them is ever scored. Where there are none, a
+            space may have its own for few samples (`Space.usual_limits`); the run says so.
         evaluations: candidates to score: as many as the searcher usually proposes (mostly 100), or as the run that is resumed
             has; more of them extend it.
         finalists: how many of the best are scored again at the end under fresh seeds: 5, or as in the run that is resumed.
@@ -165,6 +168,7 @@ def run_search(
         data=data,
         formulas=MEASURED in settings.objectives,  # what is looked up in a table need not be built to be counted
     )
+    settings, unasked = _usually_limited(settings, scorer, out, resume)
     problem = _problem(settings, scorer, measured)
     searcher = make(settings.searcher, problem, settings.searcher_settings)
     problem.scorer.check()
@@ -184,6 +188,8 @@ def run_search(
         problem.folder = folder.path if folder else None
         if folder is not None:
             encoding.keep(encoding.encoding_of(problem.data), folder.path)
+        if unasked and not any(event.kind == LIMITED for event in store.record().events):
+            store.log(LIMITED, limits=unasked, samples=problem.data.epoch_samples)
         announce = Announcer(observers)
         # A measured latency cannot be measured again to the last digit: a run keeps what it saw, so that it replays.
         problem.clock.known.update(store.kept("latency"))
@@ -243,14 +249,31 @@ def _warm_up(scorer: Scorer, store: Store, folder: RunFolder | None, resume: boo
 
 def as_in_run(out: str | Path | None, resume: bool) -> dict[str, Any]:
     """What may change on resume, as it is in the run to go on with: what is not said stays. Empty where there is no run."""
+    before = _before(out, resume)
+    return {} if before is None else {name: getattr(before, name) for name in EXTENDABLE}
+
+
+def _before(out: str | Path | None, resume: bool) -> SearchSettings | None:
+    """The settings of the search to go on with."""
     folder = RunFolder(out) if resume and out is not None else None
     if folder is None or not folder.exists:
-        return {}
+        return None
     with Store.open(folder.store_path) as store:
-        if store.get("kind") != "search":
-            return {}
-        before = SearchSettings.of_run(store.get("settings"))
-    return {name: getattr(before, name) for name in EXTENDABLE}
+        return SearchSettings.of_run(store.get("settings")) if store.get("kind") == "search" else None
+
+
+def _usually_limited(
+    settings: SearchSettings, scorer: Scorer, out: str | Path | None, resume: bool
+) -> tuple[SearchSettings, dict[str, dict[str, float]]]:
+    """The settings with the limits that the space has for so few samples, and those limits, where nobody asked for any.
+
+    A run from before there were such limits goes on without.
+    """
+    before = _before(out, resume)
+    if settings.limits or (before is not None and not before.limits):
+        return settings, {}
+    usual = scorer.space.usual_limits(scorer.task, scorer.data.epoch_samples)
+    return (replace(settings, limits=usual), usual) if usual else (settings, {})
 
 
 def _problem(settings: SearchSettings, scorer: Scorer, measured: Mapping[str, float] | Measured | None) -> Problem:

@@ -129,6 +129,13 @@ class Space(ABC, Generic[A]):
         """Parameters and MACs. By default measured on the meta device, which is slow; spaces give formulas."""
         return measure(lambda: self.build(architecture, task), task)
 
+    def usual_limits(self, task: Task, samples: int) -> dict[str, dict[str, float]]:
+        """Limits of a search where nobody asks for any, with so many samples to learn from: none.
+
+        In the form of settings, `{"params": {"max": 400000}}`.
+        """
+        return {}
+
     def graph(self, architecture: A) -> list[Graph]:
         """The cells of the architecture for drawing; empty where there is no picture."""
         return []

@@ -21,12 +21,12 @@ def mean_of_few(values: ArrayLike, confidence: float = CONFIDENCE) -> Estimate:
     >>> print(mean_of_few([7.0]))
     7.000
     """
-    from scipy.special import stdtrit
-
     found = np.asarray(values, dtype=np.float64)
     n = len(found)
     if n < 2:
         return Estimate(float(found.mean()) if n else math.nan, n=n)
+    from scipy.special import stdtrit
+
     with np.errstate(
         over="ignore", invalid="ignore"
     ):  # of numbers near the largest there are, the interval is infinite

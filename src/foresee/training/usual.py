@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from foresee.task import FEW_ROWS
 from foresee.training.building import Trainable, by_hand, candidate_of
 from foresee.training.sources import sources
 
-#: of images and all else; of click logs; and of click logs with fewer rows than these to learn from
-FAST, LARGE, SMALL, FEW = "fast", "ctr", "ctr_small", 200_000
+#: of images and all else; of click logs; and of small ones
+FAST, LARGE, SMALL = "fast", "ctr", "ctr_small"
 
 
 def usual_recipe(network: Trainable, data: Any, **how: Any) -> str:
@@ -29,4 +30,4 @@ def usual_recipe(network: Trainable, data: Any, **how: Any) -> str:
     if handmade is None and (candidate is None or not candidate.task.vocabularies):
         return FAST
     rows = sources(data, **how).words["train"].get("samples", 0)
-    return SMALL if rows < FEW else LARGE
+    return SMALL if rows < FEW_ROWS else LARGE

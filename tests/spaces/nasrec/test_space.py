@@ -13,6 +13,7 @@ from foresee.seeds import generator, stream
 from foresee.spaces import Candidate, get
 from foresee.spaces.nasrec import NASRecFull, NASRecSmall, criteo_task
 from foresee.spaces.nasrec.space import subsets
+from foresee.task import Task
 from foresee.testing.spaces import SpaceSuite
 
 
@@ -193,3 +194,9 @@ def test_samples_run_forward_and_backward(kind, count):
         assert bool(logits.isfinite().all()), str(architecture)
         logits.square().sum().backward()
         assert all(bool(p.grad.isfinite().all()) for p in network.parameters() if p.grad is not None)
+
+
+def test_networks_for_small_logs_are_limited_beside_their_tables():
+    space, task = get("nasrec_small"), Task((3,), 1, vocabularies=(10, 20))
+    assert space.usual_limits(task, 199_999) == {"params": {"max": 400_000 + 16 * 30}}
+    assert space.usual_limits(task, 200_000) == {}

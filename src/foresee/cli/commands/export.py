@@ -1,4 +1,4 @@
-"""`foresee export`: a trained network as files that others can use."""
+"""`foresee export`: a trained network, or several that answer together, as files that others can use."""
 
 from __future__ import annotations
 
@@ -16,10 +16,11 @@ from foresee.cli.app import app, out
 @app.command()
 def export(
     trained: Annotated[
-        Path, typer.Argument(help="the folder of a training, or one of its checkpoints (last.safetensors)")
+        Path,
+        typer.Argument(help="the folder of a training or of an ensemble, or a checkpoint (last.safetensors)"),
     ],
     to: Annotated[
-        Path | None, typer.Option("--out", help="folder to write", show_default="exported, in the training's folder")
+        Path | None, typer.Option("--out", help="folder to write", show_default="exported, in the first folder")
     ] = None,
     format_: Annotated[
         list[str] | None,
@@ -30,8 +31,13 @@ def export(
         ),
     ] = None,
     pixels: Annotated[
-        bool, typer.Option("--pixels", help="the programs normalise by themselves and take pixels from 0 to 1")
-    ] = False,
+        bool | None,
+        typer.Option(
+            "--pixels/--normalised",
+            help="the programs normalise by themselves and take pixels from 0 to 1",
+            show_default="pixels of an ensemble, normalised of a network",
+        ),
+    ] = None,
     network: Annotated[
         str | None,
         typer.Option(
@@ -48,11 +54,13 @@ def export(
     overwrite: Annotated[bool, typer.Option("--overwrite", help="replace an export that is there")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="print what model.json says")] = False,
 ) -> None:
-    """Write a trained network in forms that others can use; each file is read again and its outputs are compared.
+    """Write a trained network or an ensemble in forms that others can use; each file is read again and compared.
 
     The folder also holds a README and use.py, which runs the model without foresee (but for safetensors alone).
 
     Example: foresee export runs/first --out exported --format safetensors --format torch_export --pixels
+
+    Example: foresee export runs/e --format onnx
     """
     import torch
 

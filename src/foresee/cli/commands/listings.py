@@ -1,4 +1,4 @@
-"""What there is: `foresee spaces`, `proxies`, `searchers`, `recommenders`, `presets`, `recipes`, `engines`."""
+"""What there is: `foresee spaces`, `proxies`, `searchers`, `recommenders`, `samplers`, `attacks`, `presets`, `recipes` ..."""
 
 from __future__ import annotations
 
@@ -135,6 +135,47 @@ def recommenders(pattern: _Pattern = "*", as_json: _Json = False) -> None:
         _describe(rows[0], inspect.getdoc(registry[rows[0]["name"]]) or "")
         return
     _list(rows, as_json)
+
+
+@app.command()
+def samplers(pattern: _Pattern = "*", as_json: _Json = False) -> None:
+    """List the samplers of ensembles: how members that answer together are chosen."""
+    from foresee.ensembles.finding.samplers import samplers as registry
+
+    rows = [
+        {
+            "name": name.replace("_", "-"),
+            "needs": ", ".join(
+                key for key in ("supernet", "posterior", "pool") if getattr(registry[name], f"needs_{key}")
+            ),
+            "what": registry[name].summary,
+        }
+        for name in _matching(registry, pattern)
+    ]
+    if len(rows) == 1 and not as_json and "*" not in pattern:
+        _describe(rows[0], f"{rows[0]['what']}.\n\n{inspect.getdoc(registry[pattern]) or ''}")
+        return
+    _list(rows, as_json)
+
+
+@app.command()
+def attacks(pattern: _Pattern = "*", as_json: _Json = False) -> None:
+    """List the attacks: how images are changed so that a network takes them for something else."""
+    from foresee.ensembles.attacks import attacks as registry
+
+    rows: list[dict[str, Any]] = []
+    for name in _matching(registry, pattern):
+        one = registry[name]
+        settings = {
+            key: parameter.default
+            for key, parameter in inspect.signature(one.body).parameters.items()
+            if parameter.kind is inspect.Parameter.KEYWORD_ONLY
+        }
+        rows.append({"name": name, "norm": one.norm, "cost": one.cost, "settings": settings, "source": one.paper})
+    if len(rows) == 1 and not as_json and "*" not in pattern:
+        _describe(rows[0], inspect.getdoc(registry[rows[0]["name"]].body) or "")
+        return
+    _list(rows if as_json else [{key: row[key] for key in ("name", "norm", "cost", "source")} for row in rows], as_json)
 
 
 @app.command()

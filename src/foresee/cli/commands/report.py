@@ -1,4 +1,4 @@
-"""`foresee report`: render reports again, of searches, benches and calibrations; several searches are compared."""
+"""`foresee report`: render reports again, of whatever lies in a folder; several searches are compared."""
 
 from __future__ import annotations
 
@@ -15,7 +15,10 @@ from foresee.errors import InputError
 @app.command()
 def report(
     runs: Annotated[
-        list[Path], typer.Argument(help="folders of searches, benches and calibrations; several searches are compared")
+        list[Path],
+        typer.Argument(
+            help="folders of searches, trainings, ensembles, defences, benches; several searches are compared"
+        ),
     ],
     space: Annotated[
         str | None,
@@ -33,8 +36,8 @@ def report(
 ) -> None:
     """Render reports again from what is stored, of a search also while it runs; with several searches, compare them.
 
-    Folders of any kind can be named in one call: what is in a folder says what it is. Each bench and each calibration has a
-    page of its own.
+    Folders of any kind can be named in one call: what is in a folder says what it is. All but searches have a page
+    of their own.
 
     Example: foresee report runs/search
 

@@ -265,6 +265,21 @@ def _warmth(run: Any) -> list[tuple[str, str]]:
     return [("warm-up", in_words(event.details)) for event in run.record.events if event.kind == "warmup"]
 
 
+def _limited(run: Any) -> list[tuple[str, str]]:
+    """Limits that nobody asked for."""
+    from foresee.budgets import Limits
+
+    return [
+        (
+            "limit",
+            f"{Limits.from_json(event.details['limits'])}: nobody asked for one, and there are only "
+            f"{event.details['samples']:,} samples to learn from (--max-params says another)",
+        )
+        for event in run.record.events
+        if event.kind == "limited"
+    ]
+
+
 def _acceptance(run: Any) -> str:
     """How rare feasible architectures were, where there were limits; what was turned down or passed over."""
     ends = [event.details for event in run.record.events if "acceptance" in event.details]
@@ -337,6 +352,7 @@ def _wrap_up(run: Any, *, stopped: bool) -> None:
         *([("latency", format_cost("latency", best.counts["latency"]))] if "latency" in best.counts else []),
         *(_front(run) if len(objectives) > 1 else []),
         *_warmth(run),
+        *_limited(run),
         ("looked at", f"{scored} scored" + (f", {failed} failed" if failed else "") + _acceptance(run)),
         *_finals(run),
         *trained(run),

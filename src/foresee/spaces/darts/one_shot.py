@@ -10,6 +10,7 @@ import re
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -92,19 +93,26 @@ class CellOneShot(OneShot[Architecture]):
         self._check(architecture)
         with torch.device("meta"):
             alone = network.build(architecture, self.task, self.form)
-        mine = tensors(self.network)
         kinds = [cell.kind for cell in self.network.cells if isinstance(cell, MixedCell)]
         sources = {}
         for name in tensors(alone):
             match = re.fullmatch(r"cells\.(\d+)\.edges\.(\d+)\.(?:op\.)?(.+)", name) if ".edges." in name else None
             if match is None:
-                sources[name] = mine[name]
+                sources[name] = self._held(name)
                 continue
             layer, place, rest = int(match[1]), int(match[2]), match[3]
             op, source = architecture[kinds[layer]].edges[place]
             edge = EDGES.index((source, 2 + place // 2))
-            sources[name] = mine[f"cells.{layer}.edges.{edge}.options.{op}.{rest}"]
+            sources[name] = self._held(f"cells.{layer}.edges.{edge}.options.{op}.{rest}")
         return share(alone, sources).train(self.training)
+
+    def _held(self, name: str) -> Tensor:
+        """A tensor of the network by its name; listing all of them takes longer than building an architecture."""
+        found: Any = self.network
+        for part in name.split("."):
+            found = getattr(found, part)
+        assert isinstance(found, Tensor)
+        return found
 
     def _check(self, architecture: Architecture) -> None:
         for kind in KINDS:

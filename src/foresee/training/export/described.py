@@ -67,6 +67,8 @@ class Description:
     pixels: bool = False
     #: space, settings and text of the architecture; None where the network is code of somebody's own
     architecture: Mapping[str, Any] | None = None
+    #: of several networks that answer together: what is averaged, and the architecture of each; None of a single one
+    ensemble: Mapping[str, Any] | None = None
     #: fingerprint of what encodes the rows of a click log, which lies in `preprocessing`; None where there is none
     preprocessing: str | None = None
     files: Mapping[str, Written] = field(default_factory=dict)
@@ -86,6 +88,7 @@ class Description:
             else {"mean": list(statistics.mean), "std": list(statistics.std)},
             "programs_take": "pixels from 0 to 1" if self.pixels else "normalised inputs",
             "architecture": None if self.architecture is None else dict(self.architecture),
+            **({} if self.ensemble is None else {"ensemble": dict(self.ensemble)}),
             **({} if self.preprocessing is None else {"preprocessing": self.preprocessing}),
             "files": {name: one.to_json() for name, one in self.files.items()},
             "made_by": dict(self.made_by),
@@ -109,6 +112,7 @@ class Description:
                 else Statistics(tuple(map(float, normal["mean"])), tuple(map(float, normal["std"]))),
                 pixels=plain["programs_take"] != "normalised inputs",
                 architecture=None if plain["architecture"] is None else dict(plain["architecture"]),
+                ensemble=None if plain.get("ensemble") is None else dict(plain["ensemble"]),
                 preprocessing=None if plain.get("preprocessing") is None else str(plain["preprocessing"]),
                 files={str(name): Written.from_json(one) for name, one in plain["files"].items()},
                 made_by={str(key): str(value) for key, value in plain["made_by"].items()},

@@ -54,7 +54,7 @@ def export(
     formats: Sequence[str] = ("safetensors", "torch_export"),
     *,
     example: Any = None,
-    pixels: bool = False,
+    pixels: bool | None = None,
     statistics: Statistics | None = None,
     classes: Sequence[str] = (),
     candidate: Candidate | None = None,
@@ -66,11 +66,12 @@ def export(
     """Write a network to a folder, in forms that others can use.
 
     Args:
-        network: a module; what `fs.train` returned; the folder of a training, or one of its checkpoints.
+        network: a module; what `fs.train` or `fs.ensemble` returned; the folder of either, or a checkpoint.
         folder: is made; one that holds an export already is replaced only with `overwrite`.
         formats: any of safetensors, torch_export, onnx.
         example: inputs, for a module whose task nobody knows: a tensor, a batch, a loader, a data set.
-        pixels: the programs (torch_export, onnx) normalise by themselves and take pixels of 0 to 1.
+        pixels: the programs (torch_export, onnx) normalise by themselves and take pixels of 0 to 1; None: those of an
+            ensemble do, where it is known what normalises, and those of a single network do not.
         statistics: what inputs are normalised by; a training knows it.
         classes: names of the outputs; a training on folders knows them.
         candidate: the architecture of a module that was built from one, so that it can be built again.
@@ -102,6 +103,8 @@ def export(
         statistics=statistics or found.statistics,
         classes=tuple(classes) or found.classes,
     )
+    if pixels is None:
+        pixels = found.ensemble is not None and found.statistics is not None
     if pixels and found.statistics is None:
         raise InputError("export: pixels need to know what inputs are normalised by; hand over statistics=")
     task = found.task or (None if found.candidate is None else found.candidate.task)
@@ -117,6 +120,7 @@ def export(
         statistics=found.statistics,
         pixels=pixels,
         architecture=None if found.candidate is None else _plain(found.candidate),
+        ensemble=found.ensemble,
         preprocessing=None if found.preprocessing is None else found.preprocessing.fingerprint,
         made_by={key: installed(key) for key in ("foresee", "torch")},
     )

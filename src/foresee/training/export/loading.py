@@ -9,6 +9,7 @@ from typing import Any
 from torch import nn
 
 from foresee.errors import InputError, RunError
+from foresee.lazy import find
 from foresee.spaces.candidate import Candidate
 from foresee.spaces.find import Said
 from foresee.training import encoding
@@ -72,6 +73,11 @@ def _encoding(folder: Path, fingerprint: str) -> Any:
 def _built(folder: Path, facts: Description, network: nn.Module | None, space: Said | None) -> nn.Module:
     if network is not None:
         return network
+    if facts.ensemble is not None:
+        found: nn.Module = find("foresee.ensembles.exported", "built")(
+            facts.ensemble, space, str(folder / described.FILE)
+        )
+        return found
     if facts.architecture is None:
         raise InputError(f"{folder}: the network is code of your own; hand one over to be filled: network=...")
     return Candidate.from_json(dict(facts.architecture), space=space, where=str(folder / described.FILE)).build(0)

@@ -1,4 +1,6 @@
-"""What can be exported: a module, a training that ended, a search that trained its foremost, or what these left on disk."""
+"""What can be exported: a module, a training that ended, a search that trained its foremost, an ensemble, or what these left
+on disk.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +13,7 @@ from torch import Tensor, nn
 
 from foresee.data.normalising import Statistics
 from foresee.errors import InputError, RunError
+from foresee.lazy import find
 from foresee.runs.folder import is_there
 from foresee.spaces.candidate import Candidate
 from foresee.spaces.find import Said
@@ -25,6 +28,8 @@ if TYPE_CHECKING:
 
 #: what a search says of the foremost that it trained
 FOREMOST = "trained.json"
+#: files that the folder of an ensemble, finished or not, or of several that were compared, is known by
+OF_ENSEMBLES = ("ensemble.json", "settings.json", "comparison.json")
 #: before the names of a network's tensors in a checkpoint to go on from
 NETWORK = "network."
 
@@ -40,11 +45,13 @@ class Source:
     statistics: Statistics | None = None
     #: what encodes the rows of a click log
     preprocessing: Preprocessing | None = None
+    #: of an ensemble, as `Description.ensemble` has it
+    ensemble: Mapping[str, Any] | None = None
 
 
 def source_of(given: Any, *, network: nn.Module | None = None, space: Said | None = None) -> Source:
     """The network of a module, a `Trained`, a `Run` whose foremost were trained (the best of them), the folder of a training
-    or of such a run, or a checkpoint (`last.safetensors`).
+    or of such a run, an ensemble's folder or what `fs.ensemble` returned, or a checkpoint (`last.safetensors`).
 
     `network` takes the weights of a folder whose network is code of somebody's own, `space` reads the architecture of one
     from an own space: no file is followed to code.
@@ -53,6 +60,8 @@ def source_of(given: Any, *, network: nn.Module | None = None, space: Said | Non
         return Source(given)
     if isinstance(given, str | Path):
         return _of_folder(Path(given), network, space)
+    if isinstance(getattr(given, "ensemble", None), nn.Module):
+        return _ensemble(given)
     for name in ("trained", "best", "trained"):  # a run's trainings, the best of them, what its training gave
         if not isinstance(getattr(given, "network", None), nn.Module):
             given = getattr(given, name, None) or given
@@ -83,6 +92,8 @@ def _known(folder: Path, space: Said | None) -> bool:
 def _of_folder(path: Path, network: nn.Module | None, space: Said | None) -> Source:
     if not is_there(path):
         raise RunError(f"{path}: no such file or folder; expected the folder of a training, or a checkpoint in it")
+    if any(is_there(path / name) for name in OF_ENSEMBLES):
+        return _ensemble(path)
     folder, name = (_trained_in(path), "best") if path.is_dir() else (path.parent, path.stem)
     if path.is_dir() and (folder / "run.sqlite").is_file():  # its best.json is an architecture, no checkpoint
         raise RunError(f"{path}: a search, of which nothing is trained yet; foresee train {path} does it")
@@ -104,6 +115,12 @@ def _of_folder(path: Path, network: nn.Module | None, space: Said | None) -> Sou
     task = None if candidate is None else candidate.task
     classes = tuple(map(str, said.get("classes") or ()))
     return Source(network, candidate, task, classes, _statistics(said.get("facts")), beside(folder))
+
+
+def _ensemble(given: Any) -> Source:
+    """Of a room above this one, which is asked only where there is an ensemble."""
+    made: Source = find("foresee.ensembles.exported", "source")(given)
+    return made
 
 
 def _trained_in(folder: Path) -> Path:

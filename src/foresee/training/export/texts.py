@@ -136,6 +136,11 @@ def readme(said: Description) -> str:
     if said.architecture is not None:
         lines += [f"Architecture, of the space `{said.architecture['space']}`:", ""]
         lines += ["```", str(said.architecture["architecture"]), "```", ""]
+    if said.ensemble is not None:
+        members = said.ensemble["members"]
+        what = "probabilities, handed out as logits" if said.ensemble["average"] == "probabilities" else "outputs"
+        lines += [f"An ensemble: the mean of the {what}, of {len(members)} networks:", "", "```"]
+        lines += [str(one["architecture"]) for one in members] + ["```", ""]
     lines += ["| file | what | largest difference from the network | allowed |", "|---|---|---|---|"]
     lines += [
         f"| `{one.file}` | {FORMATS[name].summary} | {one.difference:.3g} | {one.tolerance:.3g} |"

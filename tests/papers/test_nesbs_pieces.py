@@ -1,0 +1,38 @@
+"""Chapter 5 in pieces: all of it is in one of them, and a piece leaves what pages are made of."""
+
+from __future__ import annotations
+
+import pytest
+from tests.papers.nesbs_tiny import SMALL, images
+
+import foresee.papers.nesbs_pieces as pieces
+from foresee.ensembles.finding.samplers import sampler_of
+from foresee.ensembles.finding.settings import EnsembleSettings
+from foresee.errors import UnknownNameError
+from foresee.papers.base import load_all
+from foresee.papers.nesbs_pieces import PIECES, main, work
+
+
+def test_all_of_the_chapter_is_in_a_piece():
+    named = [what for one in PIECES.values() for what in one]
+    pages = {name for name in load_all() if name.startswith(("thesis-table-5", "thesis-figure-5"))}
+    assert pages - {"thesis-figure-5.2"} == {one for one in named if one.startswith("thesis")}
+    for sampler in set(named) - pages:
+        assert sampler_of(EnsembleSettings("darts", sampler=sampler)).trains()
+
+
+def test_a_piece_keeps_what_it_makes(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(pieces, "PIECES", {"cells": ("deep:DARTS_V2",)})
+    said = [f"{key}={value}" for key, value in SMALL.items()]
+    where = ["--data", images(tmp_path), "--work", str(tmp_path / "work")]
+    main(["cells", *where, "--seed", "2", *said])
+    (kept,) = (tmp_path / "work" / "results").iterdir()
+    assert kept.name.startswith("ensemble-deep-DARTS_V2-seed-2-")
+    assert capsys.readouterr().out.startswith("cells seed 2: deep:DARTS_V2 ")
+
+
+def test_a_setting_that_no_table_has_is_refused():
+    with pytest.raises(UnknownNameError, match="did you mean epochs"):
+        work("small", {"epoch": 3})
+    with pytest.raises(SystemExit):
+        main(["unheard", "--data", "digits", "--work", "x"])
