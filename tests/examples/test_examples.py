@@ -31,6 +31,16 @@ PROMISES = {
         *(rf"{name}: +log loss {NUMBER}, AUC {NUMBER}$" for name in ("found", "logistic", "the best")),
         rf"chance of a click: {NUMBER} %$",
     ],
+    "defended_ensemble": [
+        *[rf"{place} \|.*\| +{NUMBER} % +{NUMBER} %$" for place in range(3)],
+        rf"ensemble +{NUMBER} % +{NUMBER} %$",
+        rf"the best member errs in {NUMBER} %, all together in {NUMBER} %$",
+        rf"fgsm +{NUMBER} ± {NUMBER} +{NUMBER} ± {NUMBER}",
+        rf"pgd +{NUMBER} ± {NUMBER} +{NUMBER} ± {NUMBER}",
+        rf"under pgd the attacked member knows {NUMBER} %, the ensemble {NUMBER} %$",
+        r"the program is right on \d+ of 100 pictures$",
+        r"reports .*report\.html and .*defence.report\.html$",
+    ],
     "from_images_to_a_model": [
         r"best \|.*\|, \d+ % of the test images right$",
         r"safetensors: model\.safetensors, largest difference 0\.0e\+00$",

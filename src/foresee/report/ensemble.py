@@ -26,6 +26,7 @@ from foresee.report.page import page, report_in
 from foresee.report.predictions import Predictions, strip
 from foresee.runs.environment import environment
 from foresee.runs.folder import is_there, write_whole
+from foresee.training.keeping import REPORT, TRAINING
 
 P = ParamSpec("P")
 
@@ -129,8 +130,8 @@ def _rows(run: EnsembleRun) -> tuple[Row, ...]:
 
 
 def _page(folder: Path | None, place: int) -> str:
-    there = folder is not None and is_there(folder / MEMBERS / str(place) / training.REPORT)
-    return f"{MEMBERS}/{place}/{training.REPORT}" if there else ""
+    there = folder is not None and is_there(folder / MEMBERS / str(place) / REPORT)
+    return f"{MEMBERS}/{place}/{REPORT}" if there else ""
 
 
 def budget(spent: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
@@ -176,10 +177,11 @@ def render(run: EnsembleRun) -> str:
 
 def write(run: EnsembleRun, folder: str | Path | None = None, *, members: bool = True) -> Path:
     """Write `report.html` into the folder of the ensemble (or another), whole or not at all, and pages of its members."""
-    for place in range(len(run.architectures)) if members and run.folder is not None else ():
-        own = run.folder / MEMBERS / str(place)  # type: ignore[operator]
-        if is_there(own / training.TRAINING) and not is_there(own / training.REPORT):
-            training.save(training.opened(own), own / training.REPORT)
+    count = len(run.architectures) if members and run.folder is not None else 0
+    there = [Path(run.folder or "") / MEMBERS / str(place) for place in range(count)]
+    for own in there:
+        if is_there(own / TRAINING) and not is_there(own / REPORT):
+            training.save(training.opened(own), own / REPORT)
     return write_whole(report_in(folder or run.folder, "ensemble"), render(run))
 
 
