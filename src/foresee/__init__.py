@@ -32,6 +32,7 @@ _HOMES = {
     "build": "foresee.spaces.candidate",
     "compare": "foresee.report.contest",
     "compare_ensembles": "foresee.report.ensembles_compared",
+    "defend": "foresee.report.defence",
     "ensemble": "foresee.report.ensemble",
     "export": "foresee.training.export",
     "judge": "foresee.report.judged",
@@ -90,6 +91,7 @@ if TYPE_CHECKING:
     from foresee.errors import ForeseeError
     from foresee.proxies.base import Score, proxy
     from foresee.report.contest import compare
+    from foresee.report.defence import defend
     from foresee.report.ensemble import ensemble
     from foresee.report.ensembles_compared import compare_ensembles
     from foresee.report.judged import judge
@@ -124,6 +126,7 @@ __all__ = [
     "compare",
     "compare_ensembles",
     "data",
+    "defend",
     "ensemble",
     "ensembles",
     "export",

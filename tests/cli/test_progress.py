@@ -6,7 +6,7 @@ import pytest
 from rich.console import Console
 
 from foresee.cli import progress
-from foresee.cli.progress import Watch
+from foresee.cli.progress import Stages, Watch
 from foresee.runs.events import Event
 
 
@@ -71,3 +71,27 @@ def test_quiet_is_quiet_and_stopping_says_where(screen):
         watch.observe(Event("scored", 3, 4, 0))
     watch.stopped()
     assert screen() == ["stopped after 3 of 4; the same command goes on from there"]
+
+
+def test_stages_of_ensembles_in_words(screen):
+    step = {"name": "epoch 1/2", "step": 3, "steps": 8, "replayed": False}
+    with Stages(show=True) as watch:
+        watch.observe(Event("started", details={"name": "mc"}))
+        watch.observe(Event("step", 3, 8, details={**step, "name": "supernet"}))
+        watch.observe(Event("chosen", 2, 2, details={"name": "members chosen"}))
+        watch.observe(Event("started", 0, 8, details={**step, "name": "epoch 0/2"}))  # of a training
+        watch.observe(Event("step", 3, 8, details=step))
+        watch.observe(Event("member", 1, 2, 0))
+        watch.observe(Event("step", 3, 8, details=step))
+        watch.observe(Event("compared", 1, 4, details={"name": "mc, seed 0", "reason": ""}))
+        watch.observe(Event("compared", 2, 4, details={"name": "mc, seed 1", "reason": "no memory"}))
+        watch.close()
+    assert screen() == [
+        "mc: supernet: 3/8",
+        "mc: 2 members are chosen",
+        "mc: member 1 of 2: epoch 1/2: 3/8",
+        "mc: member 1 of 2 is trained",
+        "mc: member 2 of 2: epoch 1/2: 3/8",
+        "mc, seed 0: measured, 1 of 4",
+        "mc, seed 1: failed, no memory, 2 of 4",
+    ]

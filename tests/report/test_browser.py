@@ -11,10 +11,11 @@ from typing import Any
 import pytest
 from tests.benchmarks.contest.made_up import made_up_contest
 from tests.report.made_up_bench import LONG, made_up_bench, made_up_calibration
+from tests.report.made_up_ensemble import made_up_comparison, made_up_defence, made_up_ensemble
 from tests.report.made_up_own import made_up_own
 from tests.report.made_up_profile import made_up_guess, made_up_profile
 
-from foresee.report import bench, calibrate, compare, contest, profile, render
+from foresee.report import bench, calibrate, compare, contest, defence, ensemble, ensembles_compared, profile, render
 from foresee.runs.record import Record
 
 BROWSER = next(
@@ -109,6 +110,12 @@ def pages(
         "hostile contest": contest.render(made_up_contest(text=hostile)),
         "profile": profile.render(made_up_profile(), made_up_guess()),
         "hostile profile": profile.render(made_up_profile(hostile), made_up_guess(hostile)),
+        "ensemble": ensemble.render(made_up_ensemble()),
+        "hostile ensemble": ensemble.render(made_up_ensemble(hostile)),
+        "ensembles": ensembles_compared.render(made_up_comparison()),
+        "hostile ensembles": ensembles_compared.render(made_up_comparison(hostile)),
+        "defence": defence.render(made_up_defence(masked=True)),
+        "hostile defence": defence.render(made_up_defence(hostile)),
     }
     folder = tmp_path_factory.mktemp("pages")
     for name, text in made.items():
@@ -137,6 +144,12 @@ NAMES = [
     "hostile contest",
     "profile",
     "hostile profile",
+    "ensemble",
+    "hostile ensemble",
+    "ensembles",
+    "hostile ensembles",
+    "defence",
+    "hostile defence",
 ]
 
 
@@ -179,6 +192,7 @@ def test_the_sections_are_there_and_seen(browser: Any, pages: dict[str, Path]) -
         ("bench", ["answer", "asked", "table", "scatter", "between", "failures", "again"], 6),
         ("calibration", ["answer", "asked", "next", "trust", "pictures", "again"], 4),
         ("contest", ["answer", "asked", "curves", "table", "picks", "failures", "again"], 2),
+        ("ensembles", ["answer", "asked", "table", "budget", "pictures", "failures", "again"], 3),
     ],
 )
 def test_pages_of_tables_show_their_sections_and_pictures(

@@ -114,7 +114,7 @@ class Stages(Epochs):
         """Take one event in."""
         if event.kind == "step":
             self._step(event)
-        elif event.kind == "started":
+        elif event.kind == "started" and "step" not in event.details:  # a sampler, not one of its trainings
             self._sampler, self._member = str(event.details.get("name", "")), ""
         elif event.kind in ("chosen", "member"):
             self._member = f"member {event.done + 1 if event.kind == 'member' else 1} of {event.total}"

@@ -82,7 +82,9 @@ class Ensemble(nn.Module):
 
     def _batched(self, *inputs: Tensor) -> Tensor:
         values, buffers = torch.func.stack_module_state(list(self.members))
-        skeleton = copy.deepcopy(self.members[0]).to("meta")
+        first = self.members[0]
+        # a copy of its modules that shares the tensors, whatever these are while somebody else calls it functionally
+        skeleton = copy.deepcopy(first, {id(one): one for one in (*first.parameters(), *first.buffers())})
 
         def answer(values: dict[str, Tensor], buffers: dict[str, Tensor]) -> Tensor:
             return logits_of(torch.func.functional_call(skeleton, (values, buffers), inputs))

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import pytest
 from tests.ensembles.finding.tiny import NB201, TINY, images
 
-from foresee.ensembles.finding import compare_ensembles, members, plan, train_planned
-from foresee.ensembles.finding.compared import Compared, EnsembleComparison
+from foresee.ensembles.finding import compare_ensembles, members
+from foresee.ensembles.finding.compared import EnsembleComparison
 from foresee.ensembles.finding.comparing import entries
 from foresee.errors import InputError, RunError, UnknownNameError
 from foresee.statistics import mean_of_few
@@ -87,26 +86,3 @@ def test_wrong_names_are_said_before_anything_is_trained():
         compare_ensembles(data=images(), samplers=["mc"], reference="deep", **HOW)
     with pytest.raises(InputError, match="no samplers"):
         compare_ensembles(data=images(), samplers=[], **HOW)
-
-
-def test_gain_is_over_the_best_member():
-    row = Compared("mc", 0, "mc", measures={"test": {"error": 0.2, "members": [0.3, 0.25]}})
-    assert row.value("best") == 0.25
-    assert row.value("gain") == pytest.approx(0.05)
-
-
-def test_several_processes_share_the_work(made, tmp_path, monkeypatch):
-    count = plan(data=images(), samplers=SAMPLERS, seed=0, out=tmp_path, **HOW)
-    pool = tmp_path / "seed-0" / "pool"
-    for number in reversed(range(count)):
-        assert Path(train_planned(tmp_path, 0, number, images())).parent == pool
-    assert len(list(pool.iterdir())) == count
-    with pytest.raises(InputError, match="that are planned"):
-        train_planned(tmp_path, 0, count, images())
-    with pytest.raises(RunError, match="plan the comparison first"):
-        train_planned(tmp_path, 1, 0, images())
-    labels = [one for one in SAMPLERS if one != "snapshot"]  # whose second cycle depends on the first
-    monkeypatch.setattr(members, "train", None)
-    found = compare_ensembles(data=images(), samplers=labels, seeds=1, out=tmp_path, **HOW)
-    for label in ("mc", "uniform", "nes_rs", "deep"):
-        assert found.of(label)[0].measures == made.of(label)[0].measures

@@ -10,8 +10,6 @@ from tests.ensembles.finding.tiny import DARTS, NB201, TINY, images
 
 import foresee as fs
 from foresee.ensembles.finding import EnsembleRun, choose, ensemble, members, train_member
-from foresee.ensembles.finding.members import labels_of
-from foresee.ensembles.measures import measure
 from foresee.errors import InputError, RunError, SettingsMismatchError, UnsupportedError
 from foresee.spaces.find import get
 
@@ -35,29 +33,6 @@ def test_all_files_are_there(made):
     assert plain.keys() == {"val", "test", "estimated", "budget"}
     selected = json.loads((made.folder / "selected.json").read_text())
     assert selected["architectures"] == list(made.architectures)
-
-
-def test_measures_are_those_of_the_predictions(made):
-    test = made.parts(images()).test
-    assert torch.equal(made.labels, labels_of(test))
-    assert made.measures["test"] == measure(made.probabilities, made.labels)
-    with torch.no_grad():
-        batch = next(iter(test.epoch(len(test), shuffle=False)))
-        together = made.ensemble(batch.inputs).softmax(1)
-    assert torch.allclose(together, made.probabilities.mean(0), atol=1e-5)
-
-
-def test_it_is_read_from_its_folder(made):
-    read = EnsembleRun.load(made.folder)
-    assert read.measures == made.measures
-    assert read.settings == made.settings
-    assert read.statistics == made.statistics
-    assert torch.equal(read.probabilities, made.probabilities)
-    for one, other in zip(read.ensemble.parameters(), made.ensemble.parameters(), strict=True):
-        assert torch.equal(one, other)
-    assert str(read) == str(made)
-    assert "ensemble" in str(made)
-    assert "<table" in made._repr_html_()
 
 
 def test_the_second_call_does_nothing(made, monkeypatch):
@@ -106,29 +81,6 @@ def test_members_that_another_trained_are_picked_up(made, tmp_path, monkeypatch)
     assert torch.equal(found.probabilities, made.probabilities)
 
 
-def test_pooled_members_are_trained_in_the_pool_and_copied(tmp_path):
-    how = {**TINY, **NB201, "sampler": "nes-rs", "pool": 3}
-    found = ensemble(data=images(), out=tmp_path, **how)
-    assert len(list((tmp_path / "pool").iterdir())) == 3
-    assert found.budget["networks"] == found.budget["epochs"] == 3
-    assert len(list((tmp_path / "members").iterdir())) == 2
-
-
-def test_one_member_is_an_ensemble_too():
-    found = ensemble(data=images(), **{**HOW, "size": 1})
-    assert found.measures["test"].ppd == 0
-    assert found.measures["test"].error == found.measures["test"].members[0]
-
-
-def test_averaged_outputs_are_measured_as_they_are_predicted():
-    found = ensemble(data=images(), **{**HOW, "average": "outputs"})
-    test = found.parts(images()).test
-    with torch.no_grad():
-        batch = next(iter(test.epoch(len(test), shuffle=False)))
-        wrong = found.ensemble(batch.inputs).argmax(1) != batch.labels
-    assert found.measures["test"].error == pytest.approx(float(wrong.double().mean()))
-
-
 def test_a_space_that_is_handed_over_keeps_its_settings():
     space = get("nasbench201", channels=2, cells=1)
     said = {key: value for key, value in HOW.items() if key not in NB201}
@@ -142,6 +94,12 @@ def test_a_space_without_a_supernet_has_its_rivals():
         ensemble(data=images(), sampler="mc", **said)
     found = ensemble(data=images(), sampler="nes-rs", **{**said, "pool": 2})
     assert len(found.architectures) == 2
+
+
+def test_a_test_is_data_or_a_share():
+    how = {**HOW, "sampler": "deep"}
+    assert ensemble(data=images(), test=0.5, **how).measures["test"].samples == 60
+    assert ensemble(data=images(), test=images(30), **how).measures["test"].samples == 30
 
 
 def test_public_names():

@@ -76,7 +76,7 @@ def ensemble(
     chosen: ChosenBy,
     trained: TrainedBy,
     space: Annotated[str | None, typer.Argument(help="a space (`foresee spaces`) that members come from")] = None,
-    space_option: SpaceOption = None,
+    space_: SpaceOption = None,
     size: Annotated[int, typer.Option(help="networks that answer together")] = 3,
     sampler: Annotated[str, typer.Option(help="how they are chosen (`foresee samplers`)")] = "svgd-rd",
     against: Annotated[
@@ -125,7 +125,7 @@ def ensemble(
 
     Example: foresee ensemble nasbench201 --data digits --input 3x8x8 --against uniform,nes-rs --seeds 3 --out runs/rivals
     """
-    named = one_space(space, space_option)
+    named = one_space(space, space_)
     if named is None:
         raise InputError("say where members come from: foresee ensemble SPACE (`foresee spaces` lists them)")
     if data is None:

@@ -26,13 +26,14 @@ _HOMES = {
     "plan": "foresee.ensembles.finding.planning",
     "train_member": "foresee.ensembles.finding.run",
     "train_planned": "foresee.ensembles.finding.planning",
+    "train_what_is_left": "foresee.ensembles.finding.planning",
 }
 
 if TYPE_CHECKING:
     from foresee.ensembles.finding.compared import EnsembleComparison
     from foresee.ensembles.finding.comparing import compare_ensembles
     from foresee.ensembles.finding.estimation import agreement
-    from foresee.ensembles.finding.planning import plan, train_planned
+    from foresee.ensembles.finding.planning import plan, train_planned, train_what_is_left
     from foresee.ensembles.finding.result import EnsembleRun
     from foresee.ensembles.finding.run import choose, ensemble, train_member
     from foresee.ensembles.finding.settings import EnsembleSettings
@@ -48,6 +49,7 @@ __all__ = [
     "plan",
     "train_member",
     "train_planned",
+    "train_what_is_left",
 ]
 
 __getattr__, __dir__ = lazily(__name__, _HOMES)

@@ -72,7 +72,7 @@ def compare_ensembles(
         progress: show a line of progress.
         settings: as for `ensemble`, for all samplers alike.
     """
-    labels = entries(space, samplers, settings)
+    labels = entries(space, samplers, {**settings, "test": test})
     chosen = seeds_of(seeds)
     if reference is not None and tidy(reference) not in labels:
         raise UnknownNameError("sampler as reference", reference, labels)

@@ -177,7 +177,7 @@ def estimation(
     """
     whole("architectures", architectures, 2, of="estimation")
     whole("drawn", drawn, architectures, of="estimation")
-    said = asked(space, **settings)
+    said = asked(space, test=test, **settings)
     parts = cut(said, data, val=val, test=test)
     if out is not None:
         begin(Shelf(out), said, parts)

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
@@ -30,7 +30,7 @@ from foresee.runs.events import Event, Observer
 from foresee.runs.folder import RunFolder, is_there
 from foresee.runs.progress import watched
 from foresee.spaces.base import Space
-from foresee.spaces.find import tidied
+from foresee.spaces.find import check_named, tidied
 from foresee.training.keeping import differences
 
 
@@ -58,7 +58,7 @@ def ensemble(
             `deep`, `droppath`, `snapshot`.
         out: the folder to keep it in, and to go on with; None keeps nothing.
         val: what is selected by, instead of a share of the data.
-        test: what the ensemble is measured on, instead of a share of the data.
+        test: what the ensemble is measured on, instead of a share of the data; or that share, 0.2.
         observers: are told what happens.
         progress: show a line of progress.
         settings: all else that `EnsembleSettings` lists: `seed=1, epochs=20, channels=16, delta=0.5`.
@@ -68,13 +68,15 @@ def ensemble(
     >>> len(found.architectures), found.budget["networks"], found.measures["test"].samples
     (2, 2, 360)
     """
-    said = asked(space, size=size, sampler=sampler, **settings)
+    said = asked(space, size=size, sampler=sampler, test=test, **settings)
     parts = cut(said, data, val=val, test=test)
     return found(said, parts, None if out is None else Path(out), observers=watched(observers, progress))
 
 
 def asked(space: str | Space[Any], **settings: Any) -> EnsembleSettings:
-    """The settings of a call; those of a space that is handed over are its own."""
+    """The settings of a call; those of a space that is handed over are its own. A `test` that is no share is data."""
+    if not isinstance(settings.get("test", 0.0), float):
+        del settings["test"]
     if isinstance(space, Space):
         own = {**space.settings(), **dict(settings.pop("space_settings", {}))}
         return EnsembleSettings.of(space=space.reference, space_settings=own, **settings)
@@ -84,7 +86,7 @@ def asked(space: str | Space[Any], **settings: Any) -> EnsembleSettings:
 def cut(settings: EnsembleSettings, data: Any, *, val: Any = None, test: Any = None) -> Parts:
     """The parts of the data by the settings."""
     shares: dict[str, Any] = {"share": settings.validation, "test_share": settings.test, "seed": settings.seed}
-    return parts_of(data, val=val, test=test, inputs=settings.inputs, **shares)
+    return parts_of(data, val=val, test=None if isinstance(test, float) else test, inputs=settings.inputs, **shares)
 
 
 def found(
@@ -199,12 +201,19 @@ def train_member(
     stored = shelf.read(SETTINGS)
     if stored is None:
         raise RunError(f"{folder}: there is no ensemble here ({SETTINGS} is missing)")
-    plain = {**stored["settings"], **({} if device is None else {"device": device})}
-    settings = EnsembleSettings.from_json(plain, where=SETTINGS)
+    settings = stored_settings(stored, f"{folder}/{SETTINGS}", device)
     parts = cut(settings, data, val=val, test=test)
     begin(shelf, settings, parts)
     common = Common(settings, parts, Path(folder), observers)
     return Making(settings, common, sampler_of(settings), shelf).member(number)
+
+
+def stored_settings(stored: Mapping[str, Any], where: str, device: str | None = None) -> EnsembleSettings:
+    """The settings in a file, perhaps for another device; a space that is code is not followed to it."""
+    plain = {**stored["settings"], **({} if device is None else {"device": device})}
+    found = EnsembleSettings.from_json(plain, where=where)
+    check_named(where, found.space, "train its members by one call of ensemble(...)")
+    return found
 
 
 def choose(
@@ -212,7 +221,7 @@ def choose(
 ) -> int:
     """Only choose the members, in the folder `out`; returns how many there are to be trained (see `train_member`)."""
     observers = settings.pop("observers", ())
-    said = asked(space, **settings)
+    said = asked(space, test=test, **settings)
     parts = cut(said, data, val=val, test=test)
     shelf = Shelf(out)
     begin(shelf, said, parts)
