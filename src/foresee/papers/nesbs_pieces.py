@@ -29,10 +29,11 @@ from foresee.papers.workshop import Workshop
 ATTACK = "attack "
 #: what a piece does, in order: ensembles of a sampler, the same attacked (Table 5.4), or a page
 PIECES: Mapping[str, tuple[str, ...]] = {
-    "nesbs": ("mc", "svgd_rd", "uniform", "attack mc", "attack svgd_rd", "thesis-figure-5.3"),
-    "pool": ("nes_rs", "attack nes_rs", "thesis-table-5.6", "thesis-figure-5.6"),
+    "nesbs": ("mc", "svgd_rd", "uniform", "attack mc", "attack svgd_rd"),
+    "pool": ("nes_rs", "attack nes_rs", "thesis-table-5.6"),
     "cells": ("deep:DARTS_V2", "deep:ENAS", "attack deep:DARTS_V2", "attack deep:ENAS", "droppath:ENAS"),
-    "robust": ("deep:RobNet_free", "attack deep:RobNet_free", "thesis-figure-5.7"),
+    "robust": ("deep:RobNet_free", "attack deep:RobNet_free"),
+    "figures": ("thesis-figure-5.3", "thesis-figure-5.6", "thesis-figure-5.7"),
     "responses": ("thesis-figure-5.5", "thesis-table-5.7"),
     "small": ("thesis-table-5.1",),
     "rest": ("droppath:DARTS_V2", "thesis-table-5.2", "thesis-table-5.5", "thesis-figure-5.4"),
