@@ -60,7 +60,9 @@ def test_cells_of_different_sizes_and_json():
     assert alike.same
     assert len(alike.cells) == 1
     robnet = get("robnet")
-    more = compared(robnet, robnet.named["RobNet_free"], robnet.parse(str([robnet.named["RobNet_free"].cells[0].codes])))
+    more = compared(
+        robnet, robnet.named["RobNet_free"], robnet.parse(str([robnet.named["RobNet_free"].cells[0].codes]))
+    )
     assert more.cells[-1].second is None
     assert more.cells[-1].drawings()[1] == ""
     assert "no cell" in str(more)
