@@ -11,7 +11,7 @@ from torch import nn
 
 from foresee.batch import Batch
 from foresee.errors import InputError
-from foresee.insight.landscape import Landscape, directions, landscape, near_convex
+from foresee.insight.landscape import Landscape, NearConvex, directions, landscape, near_convex
 
 
 def test_directions_are_as_long_as_the_filters_and_alike_for_alike_parameters():
@@ -63,6 +63,7 @@ def test_a_linear_model_is_convex_and_a_product_is_not():
     found = near_convex(Bump(), squares, lines=1, points=40, reach=1.0)
     assert found.mean == pytest.approx(0.25, abs=0.06)
     assert found.least <= found.mean
+    assert NearConvex.from_json(found.to_json()) == found
 
 
 def test_what_cannot_be_asked_for():

@@ -41,6 +41,7 @@ def test_shape_and_loss():
     assert study.gap(step=10).n == 3
     assert study.values("loss", step=10).shape == (3, 9)
     assert abs(study.foretold().value) < 0.6
+    assert study.ends("width").value == pytest.approx(spearman([one.width for one in CELLS], [i % 2 for i in range(9)]))
 
 
 def test_a_training_that_diverged_is_the_worst():
@@ -52,6 +53,13 @@ def test_a_training_that_diverged_is_the_worst():
     assert study.tests()[0, 0] == -math.inf
     assert math.isinf(study.gap().value) or math.isnan(study.gap().value)
     assert study.values(step=10)[0, 0] == 9
+
+
+def test_a_study_is_printed_as_a_table():
+    text = str(made_up()).splitlines()
+    assert len(text) == 1 + len(CELLS) + 1
+    assert text[0].split() == ["cell", "width", "depth", "loss,", "rate", "0.1", "test", "%,", "rate", "0.1"]
+    assert "width -1.000" in text[-1]
 
 
 def test_json_and_what_is_not_there():

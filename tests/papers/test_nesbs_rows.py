@@ -9,7 +9,7 @@ from foresee.papers.nesbs_rows import ENSEMBLES, asked, others, spent
 def test_only_what_matters_is_asked():
     assert asked(ENSEMBLES, "deep:ENAS") == {"size": 3}
     assert asked(ENSEMBLES, "svgd_rd") == {"size": 3, "iterations": 5}
-    assert asked(ENSEMBLES, "nes_rs") == {"size": 3, "pool": 5}
+    assert asked(ENSEMBLES, "nes_rs") == {"size": 3, "pool": 4}
     assert asked({**ENSEMBLES, "pool": 0}, "nes_re") == {"size": 3, "pool": None}, "as many as the budget trains"
 
 

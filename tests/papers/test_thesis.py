@@ -268,6 +268,23 @@ def test_half_of_the_sample_within_limits_is_seen(size, seen):
     assert np.isfinite(validation_errors(sample)).sum() == seen
 
 
+def test_what_whole_trainings_would_choose_stands_beside_where_the_table_has_them(workshop):
+    sample = workshop.sampled("nasbench201-cifar10")
+    found = metrics(workshop, sample, base(guarantees.METRICS))
+    columns = {"spearman": "spearman"}
+    (cell,) = Guarantees(workshop, sample, found).cells("row", columns, "snip", "non_realizable")
+    assert "whole trainings" not in cell.reason  # the table has 12 epochs alone
+    texts = list(sample.table.architectures)
+    test, short = (sample.table.values(name) for name in ("test_acc_cifar10", "val_acc_cifar10@12"))
+    longer = table(
+        "nasbench201", {("test_acc", 200): test, ("val_acc", 12): short, ("val_acc", 200): test - 1.0}, texts
+    )
+    fuller = type(sample)(**{**sample.__dict__, "table": longer})
+    (cell,) = Guarantees(workshop, fuller, found).cells("row", columns, "snip", "non_realizable")
+    assert "with mu and nu of validation errors after whole trainings" in cell.reason
+    assert np.isfinite(validation_errors(fuller, epochs=None)).sum() == np.isfinite(validation_errors(fuller)).sum()
+
+
 def test_mu_and_nu_are_not_chosen_by_what_is_judged(tmp_path, workshop):
     texts = cells("nasbench201", 8)
     only = table("nasbench201", {("val_acc", 12): np.arange(8.0)}, texts)

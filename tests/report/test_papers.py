@@ -34,6 +34,16 @@ def test_points_on_a_map():
     assert any(len(one.get_paths()) for one in axes.collections), "the contours"
 
 
+def test_maps_as_colours_and_as_surfaces():
+    """On one scale, whatever is not a number as high as the map goes."""
+    z = ((1.0, 2.0), (3.0, float("inf")))
+    for look, count in (("heat", 2), ("surface", 1)):
+        heights = Heights((0.0, 1.0), (0.0, 1.0), z, look, 0.0, 2.5)
+        made = figure(Scatter("map", "", "x", "y", (0.0,), (0.0,), heights=heights))
+        assert len(made.axes) == count
+    assert made.axes[0].get_zlim()[1] >= 2.5
+
+
 def test_files(tmp_path):
     scatter = Scatter("dots", "some dots", "x", "y", (1.0, 2.0), (3.0, 4.0))
     svg, png = save(scatter, tmp_path / "new", "dextr-figure-1a-fmi")

@@ -11,6 +11,8 @@ that ends, with the reason, and counts as the worst.
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -58,7 +60,7 @@ def converge(
         task: what goes in and out; None for images of 3x32x32 in 10 classes.
         size: `channels` and `layers` of the networks.
         device: where.
-        out: a folder to keep the trainings in, so that a study that was stopped goes on; None keeps nothing.
+        out: a folder to keep the trainings in, of this data alone: what is there is not trained again; None keeps nothing.
         observers: are told how far it is.
         changes: other values of the recipe (`batch=128`).
     """
@@ -71,9 +73,8 @@ def converge(
     jobs = [(one, rate, seed) for rate in rates for seed in many for one in chosen]
     curves, watching = [], tuple(observers)
     for number, (one, rate, seed) in enumerate(jobs, 1):
-        where = None if out is None else Path(out) / f"{one.name}-{rate:g}-{seed}"
         made = {"epochs": epochs, "lr": rate, **changes}
-        curves.append(learn(one, data, seed, task=task, size=size, device=device, out=where, **made)[0])
+        curves.append(learn(one, data, seed, task=task, size=size, device=device, out=out, **made)[0])
         for tell in watching:
             tell(Event("scored", number, len(jobs), number - 1))
     return Study(chosen, tuple(curves), {**asked, "recipe": RECIPE})
@@ -87,7 +88,7 @@ def learn(
     task: Task | None = None,
     size: Mapping[str, int] = SIZE,
     device: str = "cpu",
-    out: Path | None = None,
+    out: str | Path | None = None,
     **changes: Any,
 ) -> tuple[Curve, Trained | None]:
     """One training, as a curve and as what was trained (None where it diverged); arguments are as in `converge`."""
@@ -100,15 +101,23 @@ def learn(
         if event.kind == "epoch":
             seen.append(Epoch.from_json(event.details))
 
-    resumes = out is not None
+    where = None if out is None else Path(out) / _digest(cell, task, size, changes, seed)
     try:
-        found = train(candidate, data, asked, out=out, resume=resumes, seed=seed, device=device, observers=[watch])
+        found = train(
+            candidate, data, asked, out=where, resume=where is not None, seed=seed, device=device, observers=[watch]
+        )
     except TrainingError as error:
-        history = [Epoch.from_json(one) for one in read_plain(out / TRAINING)["history"]] if out else seen
+        history = [Epoch.from_json(one) for one in read_plain(where / TRAINING)["history"]] if where else seen
         return _curve(cell.name, asked.lr, seed, history, steps[0] // asked.epochs, reason=str(error)), None
     judged = found.judged
     ends = {} if judged is None else {"test_loss": judged.loss, "test_accuracy": judged.accuracy}
     return _curve(cell.name, asked.lr, seed, found.history, steps[0] // asked.epochs, **ends), found
+
+
+def _digest(*asked: Any) -> str:
+    """The name of a training's folder, by all that decides it but the data; what a cell is called does not."""
+    plain = [str(one.architecture) if isinstance(one, Variant) else one for one in asked]
+    return hashlib.sha256(json.dumps(plain, sort_keys=True, default=repr).encode()).hexdigest()[:16]
 
 
 def _curve(cell: str, rate: float, seed: int, history: Sequence[Epoch], per_epoch: int, **ends: Any) -> Curve:

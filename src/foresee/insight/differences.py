@@ -132,5 +132,5 @@ def _cell(first: Graph | None, second: Graph | None) -> CellDifference:
         if beside is not None:
             changed.append((*edge[:2], edge[2], beside[2]))
             gone, new = gone - Counter([edge]), new - Counter([beside])
-    found = (tuple(sorted(one.elements())) for one in (shared, gone, new))
-    return CellDifference(first, second, *found, tuple(changed))
+    both, one, two = (tuple(sorted(edges.elements())) for edges in (shared, gone, new))
+    return CellDifference(first, second, both, one, two, tuple(changed))

@@ -93,7 +93,8 @@ def predicted_losses(kernel: Tensor, residual: Tensor, rate: float, steps: int, 
     values, vectors = torch.linalg.eigh(kernel.double())
     shares = (vectors.mT @ residual.double()).square()
     powers = 2 * torch.arange(steps + 1, dtype=torch.float64)
-    return ((1 - rate * values).abs() ** powers[:, None] * shares).sum(1) / samples
+    losses: Tensor = ((1 - rate * values).abs() ** powers[:, None] * shares).sum(1) / samples
+    return losses
 
 
 @dataclass(frozen=True)

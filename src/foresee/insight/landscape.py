@@ -93,6 +93,11 @@ class NearConvex:
         """Plain values."""
         return asdict(self)
 
+    @classmethod
+    def from_json(cls, plain: Mapping[str, Any]) -> NearConvex:
+        """Inverse of `to_json`."""
+        return cls(tuple(plain["radii"]), plain["reach"])
+
 
 def directions(weights: Weights, seed: int, number: int) -> dict[str, Tensor]:
     """Direction `number`: Gaussian, every filter as long as the weights' own, zero for biases and normalisations.

@@ -19,13 +19,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
+from functools import partial
 from math import prod
 from typing import Any, Literal, TypeAlias
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor
-from torch.func import grad, hessian, vmap
+from torch.func import grad, jacrev, vmap
 
 from foresee.checks import whole
 from foresee.errors import InputError, UnknownNameError
@@ -208,7 +209,7 @@ def _measured(
     def of_sample(matrices: Tensor, one: Tensor, about: Tensor) -> Tensor:
         return loss(cell(matrices, one).reshape(-1), about)
 
-    def of_block(block: Tensor, number: int) -> Tensor:
+    def of_block(number: int, block: Tensor) -> Tensor:
         matrices = torch.cat([weights[:number], block[None], weights[number + 1 :]])
         return vmap(of_sample, in_dims=(None, 0, 0))(matrices, x, known).mean()
 
@@ -216,7 +217,7 @@ def _measured(
     variances = (single - single.mean(0)).square().sum((2, 3)).mean(0)
     found = []
     for number, matrix in enumerate(weights):
-        curved = hessian(lambda block, number=number: of_block(block, number))(matrix)
+        curved = jacrev(grad(partial(of_block, number)))(matrix)
         flat = curved.reshape(matrix.numel(), matrix.numel())
         largest = torch.linalg.eigvalsh((flat + flat.T) / 2).abs().max()
         found.append((float(largest), float(variances[number])))

@@ -31,7 +31,8 @@ class OutputCurve:
 
     `points` are these for each angle, the first angle being 0; `shares` the components' shares of the variance;
     `turning` how far the curve turns in all its dimensions, in full turns: 1 for a circle or an ellipse, more for a
-    tangled curve, whatever its size; `length` is that of the curve over that of the input circle; `curvature` the
+    tangled curve, whatever its size, and at most half a turn for each point: a very tangled one needs more points to be
+    measured than drawn; `length` is that of the curve over that of the input circle; `curvature` the
     median over the angles (Dextr's kappa, which grows where the outputs are small).
     """
 

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from foresee.errors import InputError, UnknownNameError
+from foresee.grid import Column, Grid
 from foresee.insight.variants import Variant
 from foresee.statistics import Estimate, mean_of_few, resamples_of, spearman
 from foresee.statistics.bootstrap import draws
@@ -41,7 +42,7 @@ class Curve:
 
     def at(self, step: int, measure: Measure = "val_loss") -> float:
         """The value after so many steps; of a training that had ended before, the worst there is."""
-        known = dict(zip(self.steps, getattr(self, measure), strict=True))
+        known: dict[int, float] = dict(zip(self.steps, getattr(self, measure), strict=True))
         return known.get(step, -math.inf if measure == "val_accuracy" else math.inf)
 
     def to_json(self) -> dict[str, Any]:
@@ -51,7 +52,8 @@ class Curve:
     @classmethod
     def from_json(cls, plain: Mapping[str, Any]) -> Curve:
         """Inverse of `to_json`."""
-        return cls(**{key: tuple(value) if isinstance(value, list) else value for key, value in plain.items()})
+        lists = {key: tuple(plain[key]) for key in ("steps", *MEASURES)}
+        return cls(**{**plain, **lists})
 
 
 @dataclass(frozen=True)
@@ -112,6 +114,13 @@ class Study:
         early = self.values(step=self.steps[0] if step is None else step, rate=rate)
         return correlation(early, self.tests(rate), bootstrap)
 
+    def ends(
+        self, shape: Literal["width", "depth"] = "width", *, rate: float | None = None, bootstrap: int = 1000
+    ) -> Estimate:
+        """Spearman's correlation of the cells' width (or depth) with their test accuracy at the end, mean over seeds."""
+        shapes = np.array([float(getattr(one, shape)) for one in self.cells])
+        return correlation(shapes, self.tests(rate), bootstrap)
+
     def gap(self, measure: Measure = "val_loss", *, step: int | None = None, rate: float | None = None) -> Estimate:
         """What the narrowest third of the cells had minus what the widest third had: the mean over seeds.
 
@@ -122,6 +131,24 @@ class Study:
         values = self.values(measure, step=step, rate=rate)
         with np.errstate(invalid="ignore"):
             return mean_of_few(values[:, ordered[:third]].mean(1) - values[:, ordered[-third:]].mean(1))
+
+    def __str__(self) -> str:
+        """A small table: each cell with its shape and what it had in the end, and what its shape has to do with that."""
+        columns = [Column("cell", words=True), Column("width"), Column("depth")]
+        columns += [Column(f"loss, rate {rate:g}") for rate in self.rates]
+        columns += [Column(f"test %, rate {rate:g}") for rate in self.rates]
+        ends = [self.values(rate=rate).mean(0) for rate in self.rates]
+        ends += [100 * self.tests(rate).mean(0) for rate in self.rates]
+        rows = [
+            [one.name, f"{one.width:g}c", str(one.depth), *(f"{values[place]:.4g}" for values in ends)]
+            for place, one in enumerate(self.cells)
+        ]
+        notes = [
+            f"rate {rate:g}: Spearman with the loss after {self.steps[-1]} steps, "
+            f"width {self.agreement('width', rate=rate)}, depth {self.agreement('depth', rate=rate)}"
+            for rate in self.rates
+        ]
+        return str(Grid(columns, rows, notes=notes))
 
     def to_json(self) -> dict[str, Any]:
         """Plain values."""

@@ -37,11 +37,18 @@ class Cell:
 
 @dataclass(frozen=True)
 class Heights:
-    """What lies behind points as contours: a height for each pair of places, `z[row][column]` at `y[row]`, `x[column]`."""
+    """What lies behind points as contours: a height for each pair of places, `z[row][column]` at `y[row]`, `x[column]`.
+
+    `look` is how it is drawn: `contours`, `heat` (colours with a bar beside them) or `surface` (in three dimensions), from
+    `low` to `high` where maps are to be compared.
+    """
 
     x: tuple[float, ...]
     y: tuple[float, ...]
     z: tuple[tuple[float, ...], ...]
+    look: str = "contours"
+    low: float | None = None
+    high: float | None = None
 
 
 @dataclass(frozen=True)

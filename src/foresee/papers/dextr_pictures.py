@@ -66,8 +66,8 @@ def figure_1b(workshop: Workshop) -> Iterator[Found]:
 
     The paper does not name its networks: ours have accuracies evenly spaced from 50 to 94 %. Every point is a batch
     of its own, as for Dextr's curvature. What the eye sees is measured as `turning`: by how many full turns the
-    curve's direction changes in all output dimensions, 1 for an ellipse, whatever its size; beside it the share of
-    the first three components.
+    curve's direction changes in all output dimensions, 1 for an ellipse, whatever its size, as far as `points`
+    resolve it; beside it the share of the first three components.
     """
     own = workshop.own({"points": POINTS})
     try:

@@ -88,7 +88,7 @@ def table_5_2(workshop: Workshop) -> Iterator[Found]:
 
 @reproduction("thesis-table-5.1", judged=False, by_row=True, by_data=True, settings=ENSEMBLES)
 def table_5_1(workshop: Workshop) -> Iterator[Found]:
-    """Ensembles of 3 in NAS-Bench-201 of `channels` and `layers` cells in a stage (the benchmark: 16 and 5), trained for
+    """Ensembles of 3 in NAS-Bench-201 of `channels` and `cells` in a stage (the benchmark: 16 and 5), trained for
     `epochs` on the images of --data; otherwise as thesis-table-5.2.
 
     The thesis does not say of which cell its deep ensemble is: here of the benchmark's ResNet, whose row is the mean of those
@@ -106,7 +106,9 @@ def table_5_1(workshop: Workshop) -> Iterator[Found]:
             sampler = SMALL.get(address, "deep:ResNet")
             found = ensembles(workshop, own, sampler, "nasbench201")
             key = "error" if address in SMALL else "ate"
-            yield Cell(address, column, mean_of_few([100 * one["test"][key] for one in found]), size_in_words(own))
+            yield Cell(
+                address, column, mean_of_few([100 * one["test"][key] for one in found]), size_in_words(own, "cells")
+            )
             if address in SMALL:
                 yield from spent(address, found)
             yield from missing([address], [one for one in columns if one not in (column, "search-cost")], OTHER)
@@ -116,7 +118,10 @@ def table_5_1(workshop: Workshop) -> Iterator[Found]:
     for name, sampler in others(workshop, own).items():
         found = ensembles(workshop, {**own, "pool": 0}, sampler, "nasbench201")
         yield Cell(
-            f"{OTHERS}/{name}", column, mean_of_few([100 * one["test"]["error"] for one in found]), size_in_words(own)
+            f"{OTHERS}/{name}",
+            column,
+            mean_of_few([100 * one["test"]["error"] for one in found]),
+            size_in_words(own, "cells"),
         )
         yield from spent(f"{OTHERS}/{name}", found)
 

@@ -19,25 +19,24 @@ from typing import Any
 
 from foresee.errors import UnknownNameError
 from foresee.papers.base import load_all
+from foresee.papers.nesbs_defence import ATTACKED, ATTACKS, defended
 from foresee.papers.nesbs_rows import ENSEMBLES, ensembles
+from foresee.papers.nesbs_shared import Study
 from foresee.papers.pages import reproduce
+from foresee.papers.trained import seeds
 from foresee.papers.workshop import Workshop
 
-#: what a piece does, in order: ensembles of a sampler, or a page
+ATTACK = "attack "
+#: what a piece does, in order: ensembles of a sampler, the same attacked (Table 5.4), or a page
 PIECES: Mapping[str, tuple[str, ...]] = {
-    "nesbs": ("mc", "svgd_rd", "uniform", "thesis-figure-5.3"),
-    "pool": ("nes_rs", "thesis-table-5.6", "thesis-figure-5.6"),
-    "cells": (
-        "deep:ENAS",
-        "deep:DARTS_V2",
-        "droppath:ENAS",
-        "droppath:DARTS_V2",
-        "deep:RobNet_free",
-        "thesis-table-5.4",
-    ),
-    "responses": ("thesis-figure-5.5", "thesis-table-5.7", "thesis-figure-5.7"),
+    "nesbs": ("mc", "svgd_rd", "uniform", "attack mc", "attack svgd_rd"),
+    "pool": ("nes_rs", "attack nes_rs", "thesis-table-5.6"),
+    "cells": ("deep:DARTS_V2", "deep:ENAS", "attack deep:DARTS_V2", "attack deep:ENAS", "droppath:ENAS"),
+    "robust": ("deep:RobNet_free", "attack deep:RobNet_free"),
+    "figures": ("thesis-figure-5.3", "thesis-figure-5.6", "thesis-figure-5.7"),
+    "responses": ("thesis-figure-5.5", "thesis-table-5.7"),
     "small": ("thesis-table-5.1",),
-    "rest": ("thesis-table-5.2", "thesis-table-5.5", "thesis-figure-5.4"),
+    "rest": ("droppath:DARTS_V2", "thesis-table-5.2", "thesis-table-5.5", "thesis-figure-5.4"),
 }
 
 
@@ -57,19 +56,31 @@ def work(
         workshop: of `Workshop`: data, seed, device.
     """
     known = load_all()
-    there = set(ENSEMBLES).union(*(known[what].settings for one in PIECES.values() for what in one if what in known))
+    there = {**ENSEMBLES, **ATTACKED}
+    for what in (what for one in PIECES.values() for what in one if what in known):
+        there |= known[what].settings
     for key in settings:
         if key not in there:
             raise UnknownNameError("setting of chapter 5", key, sorted(there))
     for what in PIECES[piece]:
         began = time.monotonic()
-        usual = known[what].settings if what in known else ENSEMBLES
+        usual = known[what].settings if what in known else ATTACKED
         shop = Workshop(table_settings={key: one for key, one in settings.items() if key in usual}, **workshop)
         if what in known:
             reproduce(what, shop)
+        elif what.startswith(ATTACK):
+            _attack(shop, what.removeprefix(ATTACK))
         else:
-            ensembles(shop, shop.own(ENSEMBLES), what)
+            ensembles(shop, shop.own(ATTACKED), what)
         told(what, time.monotonic() - began)
+
+
+def _attack(workshop: Workshop, sampler: str) -> None:
+    """All attacks on the ensembles of a sampler."""
+    own = workshop.own(ATTACKED)
+    for study in (Study(workshop, own, seed) for seed in seeds(workshop)):
+        for name in own["attacks"]:
+            defended(study, own, sampler, ATTACKS[name])
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -8,11 +8,11 @@ from typing import Any
 
 from foresee.ensembles.finding.settings import BEST_RESPONSE, FITTED
 from foresee.papers.base import reproduction
-from foresee.papers.cells import Cell, Found, Scatter
+from foresee.papers.cells import Cell, Found, Scatter, missing
 from foresee.papers.nesbs_rows import ENSEMBLES, asked
 from foresee.papers.nesbs_shared import USUAL, Study
 from foresee.papers.trained import seeds
-from foresee.papers.workshop import Workshop
+from foresee.papers.workshop import NOT_ASKED, Workshop
 from foresee.seeds import derive, stream
 from foresee.statistics import mean_of_few
 
@@ -91,6 +91,7 @@ def table_5_7(workshop: Workshop) -> Iterator[Found]:
     own = workshop.own(ENSEMBLES)
     for row, sampler in (("nesbs-mc-sampling", "mc"), ("nesbs-svgd-rd", "svgd_rd")):
         if workshop.rows and row not in workshop.rows:
+            yield from missing([row], (*CALLED, "improvement"), NOT_ASKED)
             continue
         errors = {
             column: [

@@ -12,7 +12,7 @@ from foresee.papers.workshop import Workshop
 from foresee.statistics import mean_of_few
 
 #: the thesis: T = 5, a pool of 50 networks of 50 epochs for NES-RS
-ENSEMBLES: Mapping[str, Any] = {**USUAL, "size": 3, "iterations": 5, "pool": 5, "others": ("uniform", "nes_rs")}
+ENSEMBLES: Mapping[str, Any] = {**USUAL, "size": 3, "iterations": 5, "pool": 4, "others": ("uniform", "nes_rs")}
 OTHER = "the run looks at other images (--data, --set table.images)"
 
 
@@ -47,6 +47,6 @@ def spent(row: str, found: Sequence[Mapping[str, Any]]) -> Iterator[Cell]:
     yield Cell(row, "seconds", mean_of_few(seconds), "of all stages, trainings shared with others counted in")
 
 
-def size_in_words(own: Mapping[str, Any]) -> str:
+def size_in_words(own: Mapping[str, Any], depth: str = "layers") -> str:
     """What was trained, and how long."""
-    return f"{own['channels']} channels, {own['layers']} layers, {own['epochs']} epochs of {own['recipe']}"
+    return f"{own['channels']} channels, {own[depth]} {depth}, {own['epochs']} epochs of {own['recipe']}"

@@ -215,7 +215,7 @@ def _standard_error(errors: Floats) -> float:
 
 
 def _words(trials: Sequence[float], count: int) -> str:
-    return f"{len(trials)} trials" + (f" of each of {count} supernets" if count > 1 else "")
+    return f"{len(trials)} trial{'s' * (len(trials) > 1)}" + (f" of each of {count} supernets" if count > 1 else "")
 
 
 def _or_zero(value: float) -> float:

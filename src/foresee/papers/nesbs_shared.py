@@ -39,12 +39,13 @@ USUAL: Mapping[str, Any] = {
     "images": "",
     "channels": 4,
     "layers": 3,
-    "supernet_epochs": 4,
+    "cells": 1,
+    "supernet_epochs": 2,
     "supernet_batch": 64,
-    "posterior_epochs": 2,
+    "posterior_epochs": 1,
     "prior": -1.0,
     "recipe": "nasi_cifar",
-    "epochs": 2,
+    "epochs": 1,
     "batch": 96,
     "lr": 0.025,
     "auxiliary": 0.0,
@@ -55,7 +56,7 @@ IMAGES = ("cifar10", "cifar100", "imagenet16")
 #: seconds between two looks whether another process is done
 WAITED = 2.0
 #: what the depth of a space's networks is called
-CELLS = {"nasbench201": "cells", "darts": "layers"}
+DEPTH = {"nasbench201": "cells", "darts": "layers"}
 
 
 class Study:
@@ -65,7 +66,7 @@ class Study:
         workshop: data, device, cache.
         own: a table's settings, those of `USUAL` among them.
         seed: decides everything that is random; the parts of the data too.
-        space: `darts`, or `nasbench201` (whose networks have `layers` cells in a stage).
+        space: `darts`, or `nasbench201` (whose networks have `cells` in each of three stages).
         posterior: `fitted` after the supernet's training, or `best_response`.
     """
 
@@ -88,7 +89,7 @@ class Study:
             recipe_values=values,
             epochs=own["epochs"],
             batch=own["batch"],
-            **{CELLS[space]: own["layers"]},
+            **{DEPTH[space]: own[DEPTH[space]]},
         )
         self.work = work_folder(workshop, own)
 
@@ -113,13 +114,21 @@ class Study:
     @property
     def common(self) -> Common:
         """Supernet, posterior and pool, one of each for all tables of a process."""
-        return _common(self.folder, self.settings, self.parts)
+        held = _held(self.folder)
+        if "common" not in held:
+            held["common"] = Common(self.settings, self.parts, self.folder, self.workshop.observers)
+        return held["common"]  # type: ignore[no-any-return]
 
     @property
     def inherited(self) -> Inherited:
-        """What inherited weights predict."""
-        with alone(self.folder):
-            return _inherited(self.folder, self.settings, self.parts, self.own["statistics"])
+        """What inherited weights predict; the posterior is there then, too."""
+        held, batches = _held(self.folder), self.own["statistics"]
+        if (name := f"inherited by {batches}") not in held:
+            with alone(self.folder):
+                self.common.posterior  # noqa: B018
+                supernet = self.common.supernet
+            held[name] = Inherited(supernet, self.parts.train, self.parts.val, self.parts.test, batches)
+        return held[name]  # type: ignore[no-any-return]
 
     # -- ensembles ----------------------------------------------------------------------------------------------------
     def run(self, sampler: str, **changes: Any) -> EnsembleRun:
@@ -136,11 +145,11 @@ class Study:
     def ready(self, settings: EnsembleSettings) -> None:
         """See to it that one process alone makes what the sampler needs beside members."""
         sampler = sampler_of(settings)
-        with alone(self.folder):
-            if sampler.needs_posterior:
-                self.common.posterior  # noqa: B018
-            if sampler.needs_supernet:
+        if sampler.needs_supernet or sampler.needs_posterior:
+            with alone(self.folder):
                 self.common.supernet  # noqa: B018
+                if sampler.needs_posterior:
+                    self.common.posterior  # noqa: B018
 
     def ensemble(self, sampler: str, **changes: Any) -> dict[str, Any]:
         """What came of an ensemble, as plain values: `test`, `val` and `estimated` measures, `budget`, `answers`."""
@@ -174,26 +183,9 @@ def _parts(data: str, share: float, test: float, seed: int) -> Parts:
 
 
 @lru_cache(maxsize=2)
-def _made(folder: Path, plain: str, data: str) -> dict[str, Any]:
-    """A place for what belongs to a study; the least recently used goes."""
+def _held(folder: Path) -> dict[str, Any]:
+    """A place for what belongs to a study; that of the least recently used goes."""
     return {}
-
-
-def _common(folder: Path, settings: EnsembleSettings, parts: Parts) -> Common:
-    held = _made(folder, json.dumps(settings.to_json(), sort_keys=True), parts.train.fingerprint)
-    if "common" not in held:
-        held["common"] = Common(settings, parts, folder)
-    return held["common"]  # type: ignore[no-any-return]
-
-
-def _inherited(folder: Path, settings: EnsembleSettings, parts: Parts, batches: int) -> Inherited:
-    held = _made(folder, json.dumps(settings.to_json(), sort_keys=True), parts.train.fingerprint)
-    name = f"inherited by {batches}"
-    if name not in held:
-        common = _common(folder, settings, parts)
-        common.posterior  # noqa: B018  # whoever looks also draws, and the lock is held now
-        held[name] = Inherited(common.supernet, parts.train, parts.val, parts.test, batches)
-    return held[name]  # type: ignore[no-any-return]
 
 
 # -- where, and of what ---------------------------------------------------------------------------------------------------

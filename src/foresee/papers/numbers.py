@@ -27,10 +27,8 @@ DOCUMENTS = {
     "thesis": "Shu, thesis on what neural architecture search selects, ensembles, NASI (chapter 6) and HNAS (chapter 7)",
 }
 
-_TRAINING = "comes with training"
 _IMAGENET = "quoted: needs networks trained on ImageNet"
 _SETTINGS = "quoted: settings and remarks, nothing to measure"
-_TOPOLOGY = "comes with the study of what cells look like"
 
 #: why our column is empty, for every table that is not computed here
 WHY_EMPTY = {
@@ -38,9 +36,6 @@ WHY_EMPTY = {
     "dextr-quoted": _SETTINGS,
     "sigeo-settings": _SETTINGS,
     "nasi-table-5": _IMAGENET,
-    "thesis-table-4.1": _TRAINING,
-    "thesis-table-4.2": _TOPOLOGY,
-    "thesis-table-4.3": _TOPOLOGY,
     "thesis-table-5.3": _IMAGENET,
     "thesis-table-6.3": _IMAGENET,
     "thesis-table-7.8": _IMAGENET,

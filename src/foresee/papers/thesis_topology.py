@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
-from random import Random
 from typing import Any
 
 import numpy as np
 
 from foresee.insight.kernels import kernel_spectrum
+from foresee.insight.variants import deepest, variants_of, widest
 from foresee.papers.base import reproduction
 from foresee.papers.cells import Cell, Found
 from foresee.papers.trained import CIFAR
@@ -18,7 +17,6 @@ from foresee.scoring.scorer import Scorer
 from foresee.scoring.settings import ScoringSettings
 from foresee.spaces.candidate import Candidate
 from foresee.spaces.darts.cells import Architecture, depth, width
-from foresee.spaces.darts.cells import Cell as DartsCell
 from foresee.spaces.darts.named import NAMED
 from foresee.spaces.find import get
 from foresee.statistics.student import mean_of_few
@@ -27,31 +25,14 @@ from foresee.statistics.student import mean_of_few
 REDUCED: Mapping[str, Any] = {"channels": 4, "layers": 5, "samples": 16, "draws": 3, "random": 3}
 #: row -> the published cell
 KNOWN = {"nasnet": "NASNet_A", "amoebanet": "AmoebaNet_A", "enas": "ENAS", "darts": "DARTS_V2", "snas": "SNAS"}
-#: the inputs of nodes 2 to 5: every node reads both inputs of the cell, or the two nodes before it
-WIDEST = ((0, 1), (0, 1), (0, 1), (0, 1))
-DEEPEST = ((0, 1), (1, 2), (2, 3), (3, 4))
-
-
-def rewired(cell: DartsCell, links: tuple[tuple[int, int], ...]) -> DartsCell:
-    """The operations of a cell of four nodes, in their order, between other nodes.
-
-    >>> from foresee.spaces.darts.cells import depth, width
-    >>> cell = NAMED["DARTS_V2"].normal
-    >>> [(width(one), depth(one)) for one in (rewired(cell, WIDEST), rewired(cell, DEEPEST))]  # as Table 7.2 prints them
-    [(4.0, 2), (1.5, 5)]
-    """
-    sources = [source for pair in links for source in pair]
-    return replace(cell, edges=tuple((op, source) for (op, _), source in zip(cell.edges, sources, strict=True)))
 
 
 def contestants(count: int, seed: int) -> dict[str, Architecture]:
-    """The rows: published cells, the widest and the deepest of DARTS' operations, and so many random ones of the space."""
-    found = {row: NAMED[name] for row, name in KNOWN.items()}
+    """The rows: published cells, DARTS' operations connected the widest and the deepest way, and in so many random ones."""
     like = NAMED["DARTS_V2"]
-    for row, links in (("wide", WIDEST), ("deep", DEEPEST)):
-        found[row] = Architecture(rewired(like.normal, links), rewired(like.reduce, links))
-    space, source = get("darts"), Random(seed)
-    return found | {f"random-{place + 1}": space.sample(source) for place in range(count)}
+    found = {row: NAMED[name] for row, name in KNOWN.items()} | {"wide": widest(like), "deep": deepest(like)}
+    others = variants_of(like, count, seed=seed) if count else []
+    return found | {f"random-{place}": one.architecture for place, one in enumerate(others, 1)}
 
 
 @reproduction("thesis-table-7.2", judged=False, by_data=True, settings=REDUCED)
@@ -62,7 +43,8 @@ def table_7_2(workshop: Workshop) -> Iterator[Found]:
     kappa it is the order that counts: DEEP has the largest of both. WIDE and DEEP are the operations of DARTS (second
     order) in both cells, every node reading the two inputs, or the two nodes before it; which operations the thesis
     took is not said. The kernel is that of the samples' own classes by convolutions and linear layers, `samples`
-    samples of --data. The rows random-1, ... are cells drawn from the space, without a number in the thesis.
+    samples of --data. The rows random-1, ... are the same operations connected at random, from narrow to wide,
+    without a number in the thesis.
     """
     own = workshop.own(REDUCED)
     asked = ScoringSettings(

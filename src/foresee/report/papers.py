@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from foresee.papers.cells import Scatter
+from foresee.papers.cells import Heights, Scatter
 from foresee.report.figures import ROLES, Chart, Layer, Scale
 from foresee.report.figures import figure as drawn
 
@@ -39,10 +39,41 @@ def figure(scatter: Scatter) -> Figure:
         made.axes[0].boxplot(groups, positions=list(places), widths=0.5, showfliers=False, **how)
         made.axes[0].set_xticks(list(places), scatter.boxes)
     if scatter.heights is not None:
-        lines: dict[str, Any] = {"colors": ROLES["muted"], "linewidths": 0.8, "zorder": 1}
-        made.axes[0].contour(scatter.heights.x, scatter.heights.y, scatter.heights.z, levels=7, **lines)
-        made.axes[0].set_aspect("equal")
+        _draw_heights(made, scatter.heights)
     return made
+
+
+def _draw_heights(made: Figure, heights: Heights) -> None:
+    """Contours, colours or a surface; what is not finite, or above the scale, is drawn as high as the map goes."""
+    import numpy as np
+
+    axes = made.axes[0]
+    small: dict[str, Any] = {"labelsize": 8, "colors": ROLES["muted"]}
+    z = np.array(heights.z, float)
+    known = z[np.isfinite(z)]
+    low = float(known.min(initial=np.inf)) if heights.low is None else heights.low
+    high = float(known.max(initial=-np.inf)) if heights.high is None else heights.high
+    if heights.look == "contours":
+        lines: dict[str, Any] = {"colors": ROLES["muted"], "linewidths": 0.8, "zorder": 1}
+        levels: Any = 7 if heights.high is None else np.linspace(low, high, 10)[1:]
+        drawn_lines = axes.contour(heights.x, heights.y, z, levels=levels, **lines)
+        axes.clabel(drawn_lines, fontsize=7, fmt="%.3g")
+        axes.set_aspect("equal")
+    elif heights.look == "heat":
+        colours = axes.pcolormesh(heights.x, heights.y, z, shading="nearest", zorder=1, vmin=low, vmax=high)
+        made.colorbar(colours, ax=axes).ax.tick_params(**small)
+        axes.set_aspect("equal")
+    else:
+        across, title = axes.get_xlabel(), axes.get_title(loc="left")
+        made.delaxes(axes)
+        solid: Any = made.add_subplot(projection="3d")
+        top = np.where(np.isfinite(z), np.minimum(z, high), high)
+        solid.plot_surface(*np.meshgrid(heights.x, heights.y), top, cmap="viridis", linewidth=0, vmin=low, vmax=high)
+        solid.set_zlim(low, high)
+        solid.set_xlabel(across, fontsize=8, color=ROLES["muted"])
+        solid.set_title(title, loc="left", fontsize=10, color=ROLES["muted"])
+        solid.tick_params(**small)
+        solid.set_box_aspect(None, zoom=0.85)
 
 
 def save(scatter: Scatter, folder: Path, stem: str) -> list[Path]:

@@ -107,7 +107,8 @@ def limit_gram(x: Tensor) -> Tensor:
     products, lengths = x @ x.mT, x.norm(dim=1)
     cosines = (products / (lengths[:, None] * lengths)).clamp(-1, 1)
     angles = cosines.acos().fill_diagonal_(0.0)
-    return products * (math.pi - angles) / (2 * math.pi)
+    gram: Tensor = products * (math.pi - angles) / (2 * math.pi)
+    return gram
 
 
 def _near(flat: Flat, limit: Tensor) -> tuple[bool, float]:
