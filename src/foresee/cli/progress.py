@@ -80,7 +80,7 @@ class Watch:
         now = time.monotonic()
         if last or now - self._printed >= BETWEEN:
             self._printed = now
-            err.print(text, highlight=False)
+            err.print(text, highlight=False, soft_wrap=True)
 
 
 class Epochs(Watch):
@@ -136,7 +136,7 @@ class Stages(Epochs):
 
     def _say(self, words: str) -> None:
         if self._tells:
-            err.print(words, highlight=False, markup=False)
+            err.print(words, highlight=False, markup=False, soft_wrap=True)
 
     def _step(self, event: Event) -> None:
         name = ": ".join(filter(None, [self._sampler, self._member, str(event.details["name"])]))

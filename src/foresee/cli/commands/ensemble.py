@@ -86,6 +86,12 @@ def ensemble(
             show_default="nobody",
         ),
     ] = None,
+    reference: Annotated[
+        str | None,
+        typer.Option(
+            help="whom the others are compared with", show_default="uniform where it takes part, else the last"
+        ),
+    ] = None,
     seeds: Annotated[int, typer.Option(help="runs of each, under seeds from --seed on, to compare means")] = 1,
     data: Annotated[
         str | None,
@@ -140,7 +146,7 @@ def ensemble(
     try:
         with watch:
             if rivals or seeds > 1:
-                _compare(named, data, [sampler, *rivals], seeds, parts, said, out_, watch)
+                _compare(named, data, [sampler, *rivals], seeds, {**parts, "reference": reference}, said, out_, watch)
             else:
                 from foresee.report.ensemble import ensemble as run
 
