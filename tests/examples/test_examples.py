@@ -32,7 +32,7 @@ PROMISES = {
         rf"chance of a click: {NUMBER} %$",
     ],
     "defended_ensemble": [
-        *[rf"{place} \|.*\| +{NUMBER} % +{NUMBER} %$" for place in range(3)],
+        *[rf"{place} \|.* {NUMBER} % +{NUMBER} %$" for place in range(3)],
         rf"ensemble +{NUMBER} % +{NUMBER} %$",
         rf"the best member errs in {NUMBER} %, all together in {NUMBER} %$",
         rf"fgsm +{NUMBER} ± {NUMBER} +{NUMBER} ± {NUMBER}",
