@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console, ConsoleOptions
+from rich.markup import escape
 from rich.measure import Measurement
 from rich.segment import Segment
 from rich.table import Table
@@ -15,6 +16,9 @@ from rich.text import Text
 
 from foresee import __version__
 from foresee.cli.start import STOPPED, Signals
+
+if TYPE_CHECKING:
+    from foresee.grid import Grid
 
 app = typer.Typer(
     name="foresee",
@@ -84,3 +88,15 @@ def print_whole(grid: Table) -> None:
     wide = Measurement.get(out, out.options.update(max_width=1000), grid).maximum
     console = out if out.is_terminal else Terminal(width=max(wide, out.width))
     console.print(grid, highlight=False)
+
+
+def print_grid(grid: Grid) -> None:
+    """Print a result's own table and, below it, its notes."""
+    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
+    for column in grid.columns:
+        table.add_column(column.name, justify="left" if column.words else "right", overflow="fold")
+    for row in grid.rows:
+        table.add_row(*map(escape, row))
+    print_whole(table)
+    for note in grid.notes:
+        out.print(f"[dim]{escape(note)}[/dim]", soft_wrap=True, highlight=False)

@@ -15,6 +15,18 @@ from foresee.registry import tidy
 
 #: the argument SPACE, for those who would rather write an option
 SpaceOption = Annotated[str | None, typer.Option("--space", help="the same as SPACE, as an option", show_default=False)]
+#: code of the person's own that trained networks are made by
+NetworkCode = Annotated[
+    str | None,
+    typer.Option(
+        "--network",
+        help="module:function that makes the network, where it is code of your own",
+        show_default="no code is run",
+    ),
+]
+SpaceCode = Annotated[
+    str | None, typer.Option("--space", help="module:function of an own space", show_default="no code is run")
+]
 
 
 def one_space(argument: str | None, option: str | None) -> str | None:

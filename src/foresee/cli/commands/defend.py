@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.markup import escape
-from rich.table import Table
 
-from foresee.cli.app import app, err, out, print_whole
+from foresee.cli.app import app, err, out, print_grid
 from foresee.cli.networks import make
-from foresee.cli.options import parse_settings
+from foresee.cli.options import NetworkCode, SpaceCode, parse_settings
 from foresee.cli.progress import Watch
 from foresee.errors import InputError, UnknownNameError
 from foresee.registry import tidy
@@ -53,15 +52,8 @@ def defend(
     seed: Annotated[int, typer.Option(help="draws the images and random starts")] = 0,
     device: Annotated[str, typer.Option(help="cpu, cuda, cuda:1, mps")] = "cpu",
     batch: Annotated[int, typer.Option(help="images at once; halved where memory does not suffice")] = 250,
-    network: Annotated[
-        str | None,
-        typer.Option(
-            help="module:function that makes the network, where it is code of your own", show_default="no code is run"
-        ),
-    ] = None,
-    space: Annotated[
-        str | None, typer.Option(help="module:function of an own space", show_default="no code is run")
-    ] = None,
+    network: NetworkCode = None,
+    space: SpaceCode = None,
     out_: Annotated[
         Path | None,
         typer.Option("--out", help="folder for the numbers and the report", show_default="defence, in the first"),
@@ -120,15 +112,7 @@ def _sorted(pairs: list[str], names: list[str]) -> dict[str, dict[str, Any]]:
 
 def show(found: Withstood) -> None:
     """The table, what a reader has to know, and where the page is."""
-    grid = found._grid()
-    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
-    for column in grid.columns:
-        table.add_column(column.name, justify="left" if column.words else "right")
-    for row in grid.rows:
-        table.add_row(*map(escape, row))
-    print_whole(table)
-    for note in grid.notes:
-        out.print(f"[dim]{escape(note)}[/dim]", soft_wrap=True, highlight=False)
+    print_grid(found._grid())
     if found.signs:
         err.print("[yellow]a stronger attack did worse than a weaker one: trust these numbers with care[/yellow]")
     if found.folder is not None:

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import typer
 from rich.markup import escape
-from rich.table import Table
 
-from foresee.cli.app import app, err, out, print_whole, stopped
+from foresee.cli.app import app, err, out, print_grid, stopped
 from foresee.cli.groups import Group, grouped
 from foresee.cli.options import SpaceOption, one_space, parse_settings
 from foresee.cli.progress import Stages
@@ -216,12 +215,5 @@ def _sorted(pairs: list[str], said: Mapping[str, Any]) -> dict[str, Any]:
 def show(grid: Grid, folder: Path) -> None:
     """The table, its notes, and where the page is."""
     out.print(f"[bold]{escape(grid.title)}[/bold]", highlight=False)
-    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
-    for column in grid.columns:
-        table.add_column(column.name, justify="left" if column.words else "right", overflow="fold")
-    for row in grid.rows:
-        table.add_row(*map(escape, row))
-    print_whole(table)
-    for note in grid.notes:
-        out.print(f"[dim]{escape(note)}[/dim]", soft_wrap=True, highlight=False)
+    print_grid(grid)
     out.print(f"[bold]{'report':>10}[/bold]  {escape(str(folder / 'report.html'))}", soft_wrap=True, highlight=False)

@@ -11,6 +11,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from foresee.cli.app import app, out
+from foresee.cli.options import NetworkCode, SpaceCode
 
 
 @app.command()
@@ -38,15 +39,8 @@ def export(
             show_default="pixels of an ensemble, normalised of a network",
         ),
     ] = None,
-    network: Annotated[
-        str | None,
-        typer.Option(
-            help="module:function that makes the network, where it is code of your own", show_default="no code is run"
-        ),
-    ] = None,
-    space: Annotated[
-        str | None, typer.Option(help="module:function of an own space", show_default="no code is run")
-    ] = None,
+    network: NetworkCode = None,
+    space: SpaceCode = None,
     input_: Annotated[
         str | None,
         typer.Option("--input", help="shape of one sample, such as 3x32x32", show_default="the architecture's own"),

@@ -6,6 +6,7 @@ size is said.
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from typing import Any
 
 from foresee.ensembles.finding.members import Member, numbered
@@ -45,9 +46,9 @@ class Pooled(Sampler):
         places, loss = greedy(common, pool, self.settings.size)
         return Chosen(tuple(pool[place] for place in places), loss, (loss,), (len(pool),), tuple(pool))
 
+    @abstractmethod
     def pool(self, common: Common) -> list[Member]:
         """All trained."""
-        raise NotImplementedError
 
     def trained(self, common: Common, members: list[Member]) -> list[Member]:
         """The members, each trained."""
