@@ -1,6 +1,8 @@
 """NAS-Bench-Macro's own JSON: three trainings of each network on CIFAR-10.
 
-{"00000000": {"test_acc": [45.32, 45.33, 45.44], "mean_acc": 45.36, "std": 0.05, "params": 387882, "flops": 7713280}, ...}
+    {"00000000": {"test_acc": [45.32, 45.33, 45.44], "mean_acc": 45.36, "std": 0.05, "params": 387882, "flops": 7713280}, ...}
+
+A number that is null is a missing one.
 """
 
 from __future__ import annotations

@@ -143,7 +143,7 @@ def darts(file: File, space: str, columns: Sequence[str]) -> Spell:
     return lambda text: str(parse(text))
 
 
-# -- which space, where a file decides ----------------------------------------------------------------------------------------
+# -- which space, where a file decides --------------------------------------------------------------------------------------
 def which_1shot1(file: File, asked: str | None) -> str:
     """The number in the column `space`."""
     numbers = {text.strip() for text in file.columns["space"]}
@@ -168,8 +168,8 @@ def which_transnas(file: File, asked: str | None) -> str:
             return stated
         cell, skeleton = file.line(cells[0]), file.line(skeletons[0])
         raise DataError(
-            f"{file.where}, column arch: a cell of transnas_micro in row {cell} ({digits[cells[0]][:40]!r}) and a skeleton of "
-            f"transnas_macro in row {skeleton} ({digits[skeletons[0]][:40]!r}); a table has one space"
+            f"{file.where}, column arch: a cell of transnas_micro in row {cell} ({digits[cells[0]][:40]!r}) and a skeleton "
+            f"of transnas_macro in row {skeleton} ({digits[skeletons[0]][:40]!r}); a table has one space"
         )
     if cells or skeletons:
         return "transnas_micro" if cells else "transnas_macro"
