@@ -61,7 +61,7 @@ def conv_bn(inputs: int, outputs: int, kernel: int = 1, *, stride: int = 1, grou
 class HardSigmoid(nn.Module):
     """The cheap form of the sigmoid, straight between -3 and 3; torch's own cannot be differentiated twice.
 
-    >>> HardSigmoid()(torch.tensor([-4.0, 0.0, 1.5]))
+    >>> HardSigmoid()(Tensor([-4.0, 0.0, 1.5]))
     tensor([0.0000, 0.5000, 0.7500])
     """
 

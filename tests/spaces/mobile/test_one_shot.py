@@ -145,7 +145,9 @@ def test_differentiable_twice_in_the_logits(name, how):
     squared = sum(grad.square().sum() for grad in grads if grad is not None)
     found = torch.autograd.grad(squared, list(logits.values()), allow_unused=True)
     assert all(grad is not None and bool(grad.isfinite().all()) for grad in found)
-    assert sum(bool(grad.any()) for grad in found) >= len(found) - 2  # a layer that is not drawn decides nothing
+    # what is decided about a layer that is not drawn changes nothing, but whether it is drawn does
+    telling = [name for name in logits if how == "mixture" or name.endswith("layers")]
+    assert all(bool(grad.any()) for name, grad in zip(logits, found, strict=True) if name in telling)
 
 
 def test_a_copy_reads_its_own_weights():
