@@ -113,7 +113,7 @@ class Network(Staged):
     @property
     def layers(self) -> list[nn.Module]:
         """The layers of all stages in order."""
-        return [layer for stage in self.blocks for layer in stage]  # type: ignore[union-attr]
+        return [layer for stage in self.blocks for layer in stage.children()]
 
     def flow(self, x: Tensor) -> Iterator[Tensor]:
         """Outputs of the stem, of the separable layer, of each layer of the stages, and of the last convolution."""
