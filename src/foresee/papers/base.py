@@ -11,7 +11,8 @@ A reproduction is a function that yields what it found, cell by cell, from a `Wo
 
 Its docstring says how it was measured: which form of each proxy, which networks, which batch. The rows and columns are those
 of `numbers.published(name)`: a row is `key`, or `group/key` where rows stand in groups. A number of ours appears only where
-it was computed in this run. A paper is one file of this room, or a folder: its reproductions are found without naming it anywhere.
+it was computed in this run. A paper is one file of this room, or a folder of several: its reproductions are found without
+naming it anywhere.
 """
 
 from __future__ import annotations
