@@ -30,6 +30,7 @@ if TYPE_CHECKING:  # what type checkers know; a space that is not listed here is
     from foresee.spaces.nasbench1shot1 import NASBench1Shot1S3 as NASBench1Shot1S3
     from foresee.spaces.nasbench101 import NASBench101 as NASBench101
     from foresee.spaces.nasbench201 import NASBench201 as NASBench201
+    from foresee.spaces.nasbench_macro import NASBenchMacro as NASBenchMacro
     from foresee.spaces.nasrec import NASRecFull as NASRecFull
     from foresee.spaces.nasrec import NASRecSmall as NASRecSmall
     from foresee.spaces.nats_size import NATSSize as NATSSize
