@@ -35,7 +35,7 @@ MEAN = -1
 #: the largest number of a table, up or down: means and variances of such numbers are finite
 LARGEST = 1e150
 #: words in a metric's name that make smaller better, unless the number was negated
-_LOWER = ("loss", "error", "perplexity", "ppl", "time", "seconds", "rmse", "mae", "mse")
+_LOWER = ("loss", "error", "perplexity", "ppl", "time", "seconds", "latency", "energy", "rmse", "mae", "mse")
 
 
 def check_sizes(what: str, values: Floats) -> None:

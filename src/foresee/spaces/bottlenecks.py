@@ -1,6 +1,7 @@
 """Inverted bottlenecks, the block of mobile networks: widen by 1x1, look around channel by channel, narrow by 1x1.
 
-`InvertedBottleneck` is the module, `count` its formula. Every operation is a module, so that hooks see it; none works in place.
+`InvertedBottleneck` is the module, `count` its formula. Every operation is a module, so that hooks see it, and none works in
+place.
 
 >>> shape = Shape(inputs=16, outputs=24, hidden=96, kernel=3, stride=2)
 >>> count(shape, (16, 16))

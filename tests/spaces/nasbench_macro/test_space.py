@@ -121,5 +121,6 @@ def test_tasks_that_are_no_images_are_refused():
 
 def test_the_picture_leaves_out_what_does_nothing():
     (graph,) = SPACE.graph(SPACE.parse("01002000"))
-    assert graph.nodes == ("stem, 32", "1x1, 64 at 1/2", "e3k3, 64 at 1/2", "1x1, 128 at 1/4", "e6k5, 128 at 1/4", "1x1, 256 at 1/8")  # fmt: skip
+    layers = ["1x1, 64 at 1/2", "e3k3, 64 at 1/2", "1x1, 128 at 1/4", "e6k5, 128 at 1/4", "1x1, 256 at 1/8"]
+    assert graph.nodes == ("stem, 32", *layers)
     assert len(graph.edges) == 5

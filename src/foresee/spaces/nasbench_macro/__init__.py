@@ -7,8 +7,8 @@ global average, linear.
 >>> space = NASBenchMacro()
 >>> space.counts(space.parse("00000001"), Task((3, 32, 32), 10))
 Counts(params=791594, macs=14115328)
->>> space.canonical(space.parse("01011020"))
-'01011200'
+>>> space.canonical(space.parse("01001002"))
+'01010020'
 
 `architecture` is eight layers and their text, `network` and `counts` what is built and counted; `space` is the space, and
 `one_shot` holds all layers at once.
