@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal, TypeAlias
 
@@ -84,6 +84,15 @@ class Study:
         if at not in self.steps:
             raise InputError(f"step {at}: trainings were looked at after {', '.join(map(str, self.steps))} steps")
         return self._table(lambda curve: curve.at(at, measure), lr)
+
+    def among(self, names: Iterable[str]) -> Study:
+        """The same study of these cells alone."""
+        kept = set(names)
+        cells, curves = (
+            [one for one in self.cells if one.name in kept],
+            [one for one in self.curves if one.cell in kept],
+        )
+        return Study(tuple(cells), tuple(curves), self.settings)
 
     def tests(self, rate: float | None = None) -> Floats:
         """The test accuracy of each cell at its best epoch, (seeds, cells); minus infinity where it diverged."""

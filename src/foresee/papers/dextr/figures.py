@@ -45,7 +45,7 @@ def figure_1a(workshop: Workshop) -> Iterator[Found]:
     yield scatter("fmi", sample.benchmark, "feature-map independence (FMI)", fmi, sample.truth, sample.target)
 
 
-@reproduction("dextr-figure-2", judged=False)
+@reproduction("dextr-figure-2", judged=False, size=f"{NETWORKS} networks, {INPUTS} images and circles each")
 def figure_2(workshop: Workshop) -> Iterator[Found]:
     """Mean and standard deviation of Dextr over 10 images and 10 circles, for 10 networks of 56 to 90 % accuracy.
 
