@@ -25,6 +25,7 @@ if TYPE_CHECKING:  # what type checkers know; a space that is not listed here is
     from foresee.spaces.darts import DARTS as DARTS
     from foresee.spaces.darts import DARTSNASI as DARTSNASI
     from foresee.spaces.mlp import MLP as MLP
+    from foresee.spaces.mobile import Mobile as Mobile
     from foresee.spaces.nasbench1shot1 import NASBench1Shot1S1 as NASBench1Shot1S1
     from foresee.spaces.nasbench1shot1 import NASBench1Shot1S2 as NASBench1Shot1S2
     from foresee.spaces.nasbench1shot1 import NASBench1Shot1S3 as NASBench1Shot1S3

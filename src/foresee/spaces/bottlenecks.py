@@ -5,7 +5,7 @@ place.
 
 >>> shape = Shape(inputs=16, outputs=24, hidden=96, kernel=3, stride=2)
 >>> count(shape, (16, 16))
-Counts(params=5136, macs=307200)
+Counts(params=5136, macs=595968)
 >>> sum(one.numel() for one in InvertedBottleneck(shape).parameters())
 5136
 """
