@@ -12,6 +12,7 @@ from typing import Any
 from foresee.ensembles.ensemble import AVERAGES
 from foresee.ensembles.posterior import BATCH, EPOCHS, LR
 from foresee.errors import InputError, UnknownNameError, shown
+from foresee.references import is_code
 from foresee.registry import tidy
 from foresee.settings import Kind, Settings, name, needed, setting, sizes, table, whole
 from foresee.spaces.base import Space
@@ -166,6 +167,11 @@ class EnsembleSettings(Settings):
             if key not in taken:
                 raise InputError(f"ensemble: networks of {self.space} have no {key}; leave it out")
         return get(self.space, **{**said, **self.space_settings})
+
+    @property
+    def own_space(self) -> str | None:
+        """The place of its code, of a space that the person named so; None of a registered one. For files that name it."""
+        return self.space if is_code(self.space) else None
 
     @cached_property
     def member_recipe(self) -> Recipe:
