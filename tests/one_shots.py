@@ -84,6 +84,7 @@ CASES = {
             squeeze="free",
             stem=4,
             first=0,
+            stem_stride=1,
             head=6,
             features=5,
         )

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from tests.properties import examples
 from torch import nn
 
-from foresee.spaces.bottlenecks import InvertedBottleneck, Shape, SqueezeExcite, count
+from foresee.spaces.bottlenecks import HardSigmoid, InvertedBottleneck, Shape, SqueezeExcite, count
 from foresee.spaces.counting import measure
 from foresee.task import Task
 
@@ -42,13 +42,20 @@ def test_the_input_is_added_where_the_shape_is_kept():
         assert not block(x).any()
 
 
+def test_the_cheap_sigmoid_is_torchs_and_differentiable_twice():
+    x = torch.linspace(-4, 4, 33, dtype=torch.float64, requires_grad=True)
+    torch.testing.assert_close(HardSigmoid()(x), nn.Hardsigmoid()(x))
+    inside = torch.linspace(-2.9, 2.9, 7, dtype=torch.float64, requires_grad=True)
+    assert torch.autograd.gradgradcheck(HardSigmoid(), inside)
+
+
 def test_nothing_widens_where_there_are_as_many():
     names = dict(InvertedBottleneck(Shape(4, 6, 4, 3)).named_parameters())
     assert not any(name.startswith("widen") for name in names)
     assert names["look.0.weight"].shape == (4, 1, 3, 3)
 
 
-@pytest.mark.parametrize("gate", [nn.Sigmoid, nn.Hardsigmoid])
+@pytest.mark.parametrize("gate", [nn.Sigmoid, HardSigmoid])
 def test_gates_by_hand(gate):
     torch.manual_seed(0)
     squeeze, x = SqueezeExcite(4, 2, gate), torch.randn(3, 4, 5, 5)

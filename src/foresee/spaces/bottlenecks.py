@@ -58,6 +58,18 @@ def conv_bn(inputs: int, outputs: int, kernel: int = 1, *, stride: int = 1, grou
     return [conv, nn.BatchNorm2d(outputs)]
 
 
+class HardSigmoid(nn.Module):
+    """The cheap form of the sigmoid, straight between -3 and 3; torch's own cannot be differentiated twice.
+
+    >>> HardSigmoid()(Tensor([-4.0, 0.0, 1.5]))
+    tensor([0.0000, 0.5000, 0.7500])
+    """
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Any shape, kept."""
+        return (x + 3.0).clamp(0.0, 6.0) / 6.0
+
+
 class SqueezeExcite(nn.Module):
     """Multiplies each channel by a number between 0 and 1 that depends on the means of all channels (Hu et al. 2018).
 

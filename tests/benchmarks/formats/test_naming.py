@@ -38,6 +38,8 @@ def test_a_name_keeps_its_length():
         ("e12_test_acc", ("test_acc", 12, None)),
         ("test_acc3", ("test_acc", None, 2)),
         ("acc1", ("acc", None, 0)),
+        ("acc_2", ("acc", None, 1)),
+        ("val_acc_4", ("val_acc", 4, None)),
         ("mean_acc", ("acc", None, None)),
         ("val_accuracy", ("val_acc", None, None)),
         ("naslib_val", ("val_acc", None, None)),

@@ -140,4 +140,8 @@ def _looks(file: File) -> str:
         return "a folder"
     if not file.head:
         return "an empty file"
-    return "not a table that can be read" if file.first_text else "neither text in UTF-8 nor a known kind of file"
+    if not file.first_text:
+        return "neither text in UTF-8 nor a known kind of file"
+    line = file.first_text.splitlines()[0] if file.first_text.strip() else ""
+    alone = f", text whose first line {line[:40]!r} has one column alone" if not file.is_json and line else ""
+    return f"not a table that can be read{alone}"

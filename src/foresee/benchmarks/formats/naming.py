@@ -68,5 +68,7 @@ def measured(stem: str) -> tuple[str, int | None, int | None] | None:
         return None
     part, what = match["part"] or "", _WHATS.get(match["what"], match["what"])
     metric = "_".join(word for word in (_PARTS.get(part, part), what) if word)
-    epochs = match["before"] or match["after"]
-    return metric, int(epochs) if epochs else None, None if match["number"] is None else int(match["number"]) - 1
+    epochs, number = match["before"] or match["after"], match["number"]
+    if not part and epochs and len(epochs) == 1 and number is None:  # acc_1 is no accuracy after one epoch
+        epochs, number = None, epochs
+    return metric, int(epochs) if epochs else None, None if number is None else int(number) - 1

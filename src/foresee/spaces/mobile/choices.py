@@ -67,14 +67,10 @@ def decisions(design: Design) -> tuple[Decision, ...]:
     found = []
     for stage in range(len(design.widths)):
         found.append(Decision("layers", stage, None, design.layers))
-        numbers = [None] if design.each == "stage" else range(max(design.layers))
-        found += [Decision(*one, number, values) for number in numbers for *one, values in _named(design, stage)]
+        numbers: Sequence[int | None] = [None] if design.each == "stage" else range(max(design.layers))
+        asked = list(_of_a_layer(design, stage))
+        found += [Decision(what, stage, number, values) for number in numbers for what, values in asked]
     return tuple(found)
-
-
-def _named(design: Design, stage: int) -> Iterator[tuple[str, int, tuple[Any, ...]]]:
-    for what, values in _of_a_layer(design, stage):
-        yield what, stage, values
 
 
 def assembled(design: Design, picks: Sequence[int]) -> Architecture:

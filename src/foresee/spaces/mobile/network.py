@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from torch import Tensor, nn
 
 from foresee.spaces.blocks import global_average, image_shape
-from foresee.spaces.bottlenecks import InvertedBottleneck, Shape, conv_bn
+from foresee.spaces.bottlenecks import HardSigmoid, InvertedBottleneck, Shape, conv_bn
 from foresee.spaces.mobile.architecture import Architecture, Layer
 from foresee.spaces.mobile.designs import Design
 from foresee.spaces.staged import Staged, through
@@ -80,7 +80,7 @@ def activation(design: Design, stage: int) -> Callable[[], nn.Module]:
 
 def gate(design: Design) -> Callable[[], nn.Module]:
     """What makes the gates."""
-    return nn.Hardsigmoid if design.hard_gate else nn.Sigmoid
+    return HardSigmoid if design.hard_gate else nn.Sigmoid
 
 
 class Network(Staged):
@@ -113,7 +113,7 @@ class Network(Staged):
     @property
     def layers(self) -> list[nn.Module]:
         """The layers of all stages in order."""
-        return [layer for stage in self.blocks for layer in stage]  # type: ignore[union-attr]
+        return [layer for stage in self.blocks for layer in stage.children()]
 
     def flow(self, x: Tensor) -> Iterator[Tensor]:
         """Outputs of the stem, of the separable layer, of each layer of the stages, and of the last convolution."""
