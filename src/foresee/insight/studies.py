@@ -141,7 +141,7 @@ class Study:
         with np.errstate(invalid="ignore"):
             return mean_of_few(values[:, ordered[:third]].mean(1) - values[:, ordered[-third:]].mean(1))
 
-    def __str__(self) -> str:
+    def grid(self) -> Grid:
         """A small table: each cell with its shape and what it had in the end, and what its shape has to do with that."""
         columns = [Column("cell", words=True), Column("width"), Column("depth")]
         columns += [Column(f"loss, rate {rate:g}") for rate in self.rates]
@@ -157,7 +157,10 @@ class Study:
             f"width {self.agreement('width', rate=rate)}, depth {self.agreement('depth', rate=rate)}"
             for rate in self.rates
         ]
-        return str(Grid(columns, rows, notes=notes))
+        return Grid(columns, rows, notes=notes)
+
+    def __str__(self) -> str:
+        return str(self.grid())
 
     def to_json(self) -> dict[str, Any]:
         """Plain values."""

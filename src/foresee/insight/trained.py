@@ -177,7 +177,7 @@ def study(
             asked = {"epochs": epochs, "lr": float(rates[0])}
             around += _around(cell, data, seed, batches, looks, where, {**every, **asked})
             for tell in watching:
-                tell(Event("step", number, len(chosen), details={"name": "landscapes"}))
+                tell(Event("step", details=_step(number, len(chosen))))
         made = TrainedStudy(found, tuple(around))
     if where is not None:
         write_whole(where / STUDY, json.dumps(made.to_json(), indent=1) + "\n")
@@ -192,6 +192,10 @@ def looked_at(data: Any, samples: int, task: Task | None = None, device: str = "
     if not batches:
         raise DataError("landscape: there are no samples to look at")
     return [one.first(min(samples, len(one))).to(device) for one in batches]
+
+
+def _step(number: int, many: int) -> dict[str, Any]:
+    return {"name": "landscapes", "step": number, "steps": many, "replayed": False}
 
 
 def _around(

@@ -113,20 +113,28 @@ def _near(found: TrainedStudy, shape: str) -> list[tuple[str, Estimate]]:
 
 def _headline(found: TrainedStudy) -> str:
     """What the rank correlation of width with the final loss says, no more than its interval allows."""
-    last = [one for one in found.effects if one.shape == "width" and one.rate == found.study.rates[0]][-1:]
+    said = _said(found, found.study.rates[0])
+    return said[:1].upper() + said[1:] if said else "Too few cells to say what their shape has to do with learning"
+
+
+def _said(found: TrainedStudy, rate: float) -> str:
+    """The same of one rate, in words; "" where there is nothing to say."""
+    last = [one for one in found.effects if one.shape == "width" and one.rate == rate][-1:]
     if not last or math.isnan(last[0].estimate.value):
-        return "Too few cells to say what their shape has to do with learning"
+        return ""
     one = last[0]
-    after = f"after {one.step} steps"
+    when = f"after {one.step} steps at rate {rate:g}"
     if one.estimate.high < 0:
-        return f"Wider cells have learnt more {after}"
+        return f"wider cells have learnt more {when}"
     if one.estimate.low > 0:
-        return f"Wider cells have learnt less {after}"
-    return f"Width cannot be told to matter {after}"
+        return f"wider cells have learnt less {when}"
+    return f"width cannot be told to matter {when}"
 
 
 def _notes(found: TrainedStudy) -> list[str]:
-    notes, study = [], found.study
+    study = found.study
+    others = [said for rate in study.rates[1:] if (said := _said(found, rate))]
+    notes = [f"Beside it: {'; '.join(others)}."] if others else []
     operations, connections = (found.spread(kind) for kind in ("operations", "connections"))  # type: ignore[arg-type]
     if operations is not None and connections is not None:
         notes.append(

@@ -17,12 +17,15 @@ from foresee.report.figures import Chart, Layer, Scale
 from foresee.report.graphs import draw
 from foresee.report.html import Drawing, drawing
 from foresee.report.maps import contours, scale_of, shades
-from foresee.report.words import number
 
 MEASURES: tuple[tuple[Measure, str, float], ...] = (
     ("val_loss", "validation loss", 1.0),
     ("val_accuracy", "validation accuracy in %", 100.0),
 )
+
+
+#: values that differ by more than this factor have a logarithmic axis
+STEEP = 5.0
 
 
 @dataclass(frozen=True)
@@ -76,6 +79,12 @@ def _behind(study: Study, cells: Iterable[Variant], measure: Measure, rate: floa
     return layers
 
 
+def _scale(layers: Sequence[Layer]) -> Scale:
+    """Logarithmic where the largest is several times the least: early losses are far above what becomes of them."""
+    values = [value for one in layers for part in (one.y, one.to) for value in part]
+    return Scale(log=0 < STEEP * min(values, default=0.0) < max(values, default=0.0))
+
+
 def curves(study: Study, rate: float, roles: dict[str, str]) -> list[Drawing]:
     """Loss and accuracy over steps at one rate: the chosen cells in colour, the others behind them."""
     made = []
@@ -87,7 +96,7 @@ def curves(study: Study, rate: float, roles: dict[str, str]) -> list[Drawing]:
             continue
         text = f"{words} of {len(study.cells)} cells while they are trained at rate {rate:g}, means over seeds"
         chart = Chart(f"study-{measure}-{rate:g}".replace(".", "_"), text, "optimiser steps", words, "whole",
-                      tuple(layers), Scale())  # fmt: skip
+                      tuple(layers), _scale(layers) if measure == "val_loss" else Scale())  # fmt: skip
         note = "Lines are means over seeds, bars reach from the least to the largest."
         made.append(drawing(f"{words.capitalize()}, rate {rate:g}", chart, note))
     return made
@@ -143,7 +152,7 @@ def shown(
         layers = _behind(study, rest, "val_loss", rate, 1.0) + _layers(study, [cell], "val_loss", rate, 1.0, role)
         text = f"validation loss of {cell} at rate {rate:g}, the other cells behind it"
         name = f"study-of-{cell.name}"
-        chart = Chart(name, text, "optimiser steps", "validation loss", "whole", tuple(layers), Scale())
+        chart = Chart(name, text, "optimiser steps", "validation loss", "whole", tuple(layers), _scale(layers))
         picture = draw(graphs[cell.name], colours, name=name, title=f"normal cell of {cell}")
         maps, facts = list[str](), list[tuple[str, str]]()
         if cell.name in around:
@@ -152,7 +161,7 @@ def shown(
             steps = there.landscape.steps
             maps.append(contours(steps, there.landscape.loss, losses, role, f"loss {about}"))
             maps.append(shades(there.landscape.deviation, noises, role, f"gradient deviation {about}"))
-            facts = [(words.capitalize(), number(read(there))) for words, read in MEASURED.items()]
+            facts = [(words.capitalize(), f"{read(there):.3g}") for words, read in MEASURED.items()]
         made.append(Shown(cell, role, picture, drawing(str(cell), chart), tuple(maps), tuple(facts)))
     return made
 
