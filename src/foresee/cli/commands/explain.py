@@ -65,6 +65,7 @@ def explain(
         work.get_ready()
     from foresee.benchmarks.folder import cache_for
     from foresee.insight.explaining import explain as explained
+    from foresee.insight.side_by_side import side_by_side
     from foresee.report.explained import save
 
     settings, subjects = _asked(scoring, what, architectures or [])
@@ -78,11 +79,12 @@ def explain(
     except KeyboardInterrupt:
         raise typer.Exit(watch.stopped()) from None
     page = save(found, out_)
+    shown = found[0] if len(found) == 1 else side_by_side(*found)
     if as_json:
-        print(json.dumps([one.to_json() for one in found] if len(found) > 1 else found[0].to_json(), indent=2))
+        print(json.dumps(shown.to_json(), indent=2))
         return
-    for one in found:
-        print_grid(one._grid())
+    out.print(shown.heading, highlight=False, markup=False, style="bold", soft_wrap=True)
+    print_grid(shown._grid())
     out.print(f"[bold]page[/bold]  {escape(str(page))}", soft_wrap=True, highlight=False)
 
 
