@@ -69,7 +69,8 @@ def trained(run: Any) -> list[tuple[str, str]]:
     best = run.trained.best
     weights = "" if best.trained.folder is None else f", weights in {best.trained.folder / 'best.safetensors'}"
     chosen = [("chosen", escape(run.trained.said))] if run.trained.said else []
-    return [*rows, *chosen, ("winner", escape(f"candidate {best.id}: {best.candidate.architecture}{weights}"))]
+    named = "" if run.folder is None else f", named in {run.folder / 'best.json'}"
+    return [*rows, *chosen, ("winner", escape(f"candidate {best.id}: {best.candidate.architecture}{weights}{named}"))]
 
 
 def _judged(one: Any) -> str:
