@@ -96,7 +96,7 @@ class Exchanges(Watcher[Exchange]):
     def after(self, call: Call, output: Tensor) -> None:
         """A word to the gradient that will come back, before anything is written into the output."""
         reads = self._waiting.pop()
-        weights = call.module.weight.numel()  # type: ignore[union-attr,operator]
+        weights = call.module.weight.numel()  # type: ignore[operator]
         seen = _Call(call.name, weights, directions(call.module), reads, torch.zeros_like(reads))
         self._calls.append(seen)
         self._called.update({id(weight): weight for weight in call.module.parameters()})

@@ -26,7 +26,7 @@ def foresee(
     r"""How many weights can learn something of their own, layer by layer, and how steadily; no labels.
 
     $$
-    \frac{\sum_\ell \sqrt{w_\ell \, r(A_\ell) \, r(G_\ell)}}{\sqrt[6]{1 + F^2}}, \quad
+    \frac{\sum_\ell \sqrt{w_\ell r(A_\ell) r(G_\ell)}}{\sqrt[6]{1 + F^2}}, \quad
     r(X) = \frac{1}{C} \frac{\left( \sum_i \lambda_i \right)^2}{\sum_i \lambda_i^2}, \quad
     F^2 = \frac{1}{N} \sum_f \sum_w \left( w \frac{\partial f}{\partial w} \right)^2
     $$
