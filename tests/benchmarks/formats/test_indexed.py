@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import gzip
 
 import pytest
 
@@ -20,16 +19,6 @@ def write(tmp_path):
         return tmp_path / name
 
     return make
-
-
-def test_the_order_is_that_of_the_benchmark(data_folder):
-    path = data_folder / "nas" / "nb201_cifar10.csv.gz"
-    if not path.is_file():
-        pytest.skip(f"no nas/{path.name} under FORESEE_DATA")
-    with gzip.open(path, "rt") as file:
-        for row in csv.DictReader(file):
-            assert official()[int(row["index"])] == row["arch_str"]
-    assert len(set(official())) == 15_625
 
 
 def test_hardware_and_robustness(write):
