@@ -41,7 +41,7 @@ def read(file: File, space: str | None) -> Table:
     collector = Collector(file.where, named or space or "", _settings(file))
     for row, text in enumerate(columns["architecture"]):
         if not text.strip():
-            raise DataError(f"{file.where}, row {file.line(row)}, column architecture: no text of an architecture")
+            raise DataError(f"{file.where}, row {file.line(row)}, column architecture: an empty text")
     places = [collector.place(text.strip()) for text in columns["architecture"]]
     single = _single(file)
     metrics = (single,) * len(places) if single else columns["metric"]
