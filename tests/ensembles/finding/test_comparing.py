@@ -85,6 +85,8 @@ def test_labels_may_have_settings_that_change_no_member(tmp_path):
 def test_wrong_names_are_said_before_anything_is_trained():
     with pytest.raises(UnknownNameError, match="uniform"):
         compare_ensembles(data=images(), samplers=["mc", "unifrom"], **HOW)
+    with pytest.raises(UnknownNameError, match="naswot"):
+        compare_ensembles(data=images(), samplers=["mc", "mc:nasswot"], **HOW)
     with pytest.raises(UnknownNameError, match="reference"):
         compare_ensembles(data=images(), samplers=["mc"], reference="deep", **HOW)
     with pytest.raises(InputError, match="no samplers"):
