@@ -22,6 +22,7 @@ _HOMES = {
     "Candidate": "foresee.spaces.candidate",
     "Ensemble": "foresee.ensembles.ensemble",
     "EnsembleRun": "foresee.ensembles.finding.result",
+    "Explanation": "foresee.insight.explanation",
     "ForeseeError": "foresee.errors",
     "Ranking": "foresee.scoring",
     "Run": "foresee.searchers.run",
@@ -34,6 +35,7 @@ _HOMES = {
     "compare_ensembles": "foresee.report.ensembles_compared",
     "defend": "foresee.report.defence",
     "ensemble": "foresee.report.ensemble",
+    "explain": "foresee.insight.explaining",
     "export": "foresee.training.export",
     "judge": "foresee.report.judged",
     "load_exported": "foresee.training.export",
@@ -89,6 +91,8 @@ if TYPE_CHECKING:
     from foresee.ensembles.ensemble import Ensemble
     from foresee.ensembles.finding.result import EnsembleRun
     from foresee.errors import ForeseeError
+    from foresee.insight.explaining import explain
+    from foresee.insight.explanation import Explanation
     from foresee.proxies.base import Score, proxy
     from foresee.report.contest import compare
     from foresee.report.defence import defend
@@ -112,6 +116,7 @@ __all__ = [
     "Candidate",
     "Ensemble",
     "EnsembleRun",
+    "Explanation",
     "ForeseeError",
     "Ranking",
     "Run",
@@ -129,6 +134,7 @@ __all__ = [
     "defend",
     "ensemble",
     "ensembles",
+    "explain",
     "export",
     "judge",
     "load_exported",

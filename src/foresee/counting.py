@@ -52,6 +52,23 @@ def count_macs(network: nn.Module, inputs: Inputs) -> int:
             return _count(_copy(network, {}), alike(inputs, sample))
 
 
+def macs_by_module(network: nn.Module, inputs: Inputs) -> dict[str, int]:
+    """Multiply-accumulates of one sample at inference, by the module in which they are done, each counted once.
+
+    What a module does by itself stands beside its name, what its parts do beside theirs; the network's own is "". Modules
+    that cost nothing are left out. The sum is `count_macs`.
+
+    >>> macs_by_module(nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 2)), torch.zeros(1, 4))
+    {'0': 32, '2': 16}
+    """
+    sample = [part[:1].detach() for part in parts_of(inputs)]
+    with random_states_kept(0):
+        try:
+            return _by_module(_weightless(network), alike(inputs, (part.to("meta") for part in sample)))
+        except (RuntimeError, NotImplementedError, TypeError, ValueError):
+            return _by_module(_copy(network, {}), alike(inputs, sample))
+
+
 def stored_bytes(network: nn.Module, inputs: Inputs) -> int:
     """Bytes that one training forward of these inputs stores for a backward run, parameters left out.
 
@@ -84,6 +101,22 @@ def _count(network: nn.Module, sample: Inputs) -> int:
     with torch.no_grad(), _countable(), FlopCounterMode(display=False) as counter:
         call(network, sample)
     return int(counter.get_total_flops()) // 2
+
+
+def _by_module(network: nn.Module, sample: Inputs) -> dict[str, int]:
+    network.eval()
+    root = type(network).__name__
+    with torch.no_grad(), _countable(), FlopCounterMode(display=False) as counter:
+        call(network, sample)
+    within = {key: sum(found.values()) for key, found in counter.get_flop_counts().items()}
+    whole = {name: within[key] for name, _ in network.named_modules() if (key := f"{root}.{name}") in within}
+    own = {"": within.get("Global", 0), **whole}
+    for name, flops in whole.items():
+        above = name.rpartition(".")[0]
+        while above and above not in whole:  # a list of modules is not called itself
+            above = above.rpartition(".")[0]
+        own[above] -= flops
+    return {name: flops // 2 for name, flops in own.items() if flops > 0}
 
 
 @contextmanager

@@ -13,6 +13,7 @@ from __future__ import annotations
 from foresee.lazy import lazily
 
 _HOMES = {
+    "Explanation": "foresee.insight.explanation",
     "Distribution": "foresee.insight.distributions",
     "Independence": "foresee.insight.pictures",
     "KernelSpectrum": "foresee.insight.kernels",
@@ -27,6 +28,7 @@ _HOMES = {
     "compared": "foresee.insight.differences",
     "converge": "foresee.insight.convergence",
     "distribution": "foresee.insight.distributions",
+    "explain": "foresee.insight.explaining",
     "independence": "foresee.insight.pictures",
     "kernel_spectrum": "foresee.insight.kernels",
     "loss_curve": "foresee.insight.kernels",

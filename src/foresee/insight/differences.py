@@ -112,10 +112,13 @@ def compared(space: Space[Any], first: Any, second: Any) -> Difference:
     one, two = space.graph(first), space.graph(second)
     if not one and not two:
         raise InputError(f"space {space.name} draws no cells, so there is nothing to put side by side")
-    count = max(len(one), len(two))
-    pairs = zip(_filled(one, count), _filled(two, count), strict=True)
-    same = space.canonical(first) == space.canonical(second)
-    return Difference(tuple(_cell(*pair) for pair in pairs), same)
+    return Difference(graphs_compared(one, two), space.canonical(first) == space.canonical(second))
+
+
+def graphs_compared(first: Sequence[Graph], second: Sequence[Graph]) -> tuple[CellDifference, ...]:
+    """Cells that are there as graphs, one by one; where one side has fewer, the rest stands alone."""
+    count = max(len(first), len(second))
+    return tuple(_cell(*pair) for pair in zip(_filled(first, count), _filled(second, count), strict=True))
 
 
 def _filled(graphs: Sequence[Graph], count: int) -> list[Graph | None]:

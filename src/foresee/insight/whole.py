@@ -12,6 +12,7 @@ from itertools import groupby
 from typing import Any
 
 import torch
+from torch import nn
 
 from foresee.lazy import find
 from foresee.spaces.base import Space
@@ -37,7 +38,12 @@ def whole_network(space: Space[Any], architecture: Any, task: Task) -> Drawing:
     """
     network = space.build(architecture, task)
     found = drawing_of(network.eval(), torch.zeros(2, *task.inputs))
-    return _joined(_titled(found, network)) if isinstance(network, Network) else found
+    return titled(found, network)
+
+
+def titled(drawing: Drawing, network: nn.Module) -> Drawing:
+    """A drawing of a network with the cells of the DARTS family called what they are, those in a row as one box."""
+    return _joined(_titled(drawing, network)) if isinstance(network, Network) else drawing
 
 
 def picture(drawing: Drawing, *, title: str) -> str:

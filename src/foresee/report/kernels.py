@@ -56,7 +56,7 @@ def trade_off_chart(name: str, found: TradeOff) -> Chart:
     layers = (
         Layer("bars", "dot", x, low, "standard deviation", to=high),
         Layer("straight", "best", x, means, "mean error"),
-        Layer("dots", "best", x, means, ""),
+        Layer("dots", "best", x, means, "", tuple(f"bin {place}" for place in range(len(x)))),
         Layer("ring", "front", (best.metric,), (best.error,), "least mean error"),
     )
     turn = "inside" if found.inside else "at an end, so there is no trade-off"
@@ -87,7 +87,7 @@ def output_chart(name: str, found: OutputCurve) -> Chart:
     text = (
         f"outputs along a circle of inputs: {found.turning:.3g} turns; the two components have {shares} of the variance"
     )
-    layers = (_line(0, x, y, ""), Layer("dots", "dot", x[:1], y[:1], "angle 0"))
+    layers = (_line(0, x, y, ""), Layer("dots", "dot", x[:1], y[:1], "angle 0", ("angle 0",)))
     return Chart(name, text, "first principal component", "second principal component", "score", layers, Scale())
 
 

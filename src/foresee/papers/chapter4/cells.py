@@ -32,7 +32,7 @@ def exactly(value: float) -> Estimate:
     return Estimate(float(value), n=1)
 
 
-@reproduction("thesis-table-4.2", judged=False, by_data=True)
+@reproduction("thesis-table-4.2", judged=False, by_data=True, size="the printed size: 4 cells with 13 variants each")
 def table_4_2(workshop: Workshop) -> Iterator[Found]:
     """Width and depth of four popular normal cells (C0) and of 13 variants each with random connections.
 
@@ -57,7 +57,7 @@ def table_4_2(workshop: Workshop) -> Iterator[Found]:
         workshop.note(f"{row}: {wider} of {CONNECTED} variants are wider than the cell itself")
 
 
-@reproduction("thesis-table-4.3", by_data=True)
+@reproduction("thesis-table-4.3", by_data=True, size="the printed size: 36 channels and 20 cells, 10 variants each")
 def table_4_3(workshop: Workshop) -> Iterator[Found]:
     """Parameters in millions of four popular cells (C0) and of ten variants each with random operations, C = 36, 20 cells.
 
@@ -76,6 +76,7 @@ def table_4_3(workshop: Workshop) -> Iterator[Found]:
     caption="Width and depth of the DARTS cell and of randomly connected variants among all cells",
     by_data=True,
     settings={"variants": 4},
+    size="all 180 ways to connect four nodes, 3 cells by name and 4 variants",
 )
 def figure_4_2(workshop: Workshop) -> Iterator[Found]:
     """The DARTS cell, some randomly connected variants and the popular cells, by width and depth among all connections.

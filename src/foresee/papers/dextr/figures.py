@@ -25,7 +25,7 @@ def figure_1a(workshop: Workshop) -> Iterator[Found]:
     """The left panel: FMI, the sum of inverse condition numbers over all modules for one image, against accuracy.
 
     The panel is a picture; the text quotes 25 as the FMI above which networks converge fast. The rows give the correlation
-    and the mean accuracy on both sides of it. The right panel, losses during training, comes with training.
+    and the mean accuracy on both sides of it. The right panel, losses during training, is dextr-figure-1a-right.
     """
     try:
         sample = workshop.sampled("nasbench201-cifar10")
@@ -45,7 +45,7 @@ def figure_1a(workshop: Workshop) -> Iterator[Found]:
     yield scatter("fmi", sample.benchmark, "feature-map independence (FMI)", fmi, sample.truth, sample.target)
 
 
-@reproduction("dextr-figure-2", judged=False)
+@reproduction("dextr-figure-2", judged=False, size=f"{NETWORKS} networks, {INPUTS} images and circles each")
 def figure_2(workshop: Workshop) -> Iterator[Found]:
     """Mean and standard deviation of Dextr over 10 images and 10 circles, for 10 networks of 56 to 90 % accuracy.
 

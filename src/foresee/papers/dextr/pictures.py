@@ -60,6 +60,7 @@ def layers_of(scorer: Scorer, text: str) -> dict[str, Any]:
     judged=False,
     caption="Outputs of six networks along a circle of inputs, on their first principal components",
     settings={"points": POINTS},
+    size=f"{CURVES} networks, {POINTS} points of a circle",
 )
 def figure_1b(workshop: Workshop) -> Iterator[Found]:
     """The outputs of six networks of NAS-Bench-201 for inputs on a circle, first against second principal component.
@@ -100,6 +101,7 @@ def figure_1b(workshop: Workshop) -> Iterator[Found]:
     "dextr-figure-3",
     judged=False,
     caption="Linear independence of the outputs of each layer, of a good and a bad network",
+    size="two networks, one image",
 )
 def figure_3(workshop: Workshop) -> Iterator[Found]:
     """1 over the condition number of every layer's feature maps, in the order of the calls, of two networks of NAS-Bench-201.

@@ -52,7 +52,7 @@ Rows: TypeAlias = dict[tuple[str, int], Measured]
 COEFFICIENTS: tuple[Literal["spearman", "kendall"], ...] = ("spearman", "kendall")
 
 
-@reproduction("sigeo-table-3", settings=SETTINGS)
+@reproduction("sigeo-table-3", settings=SETTINGS, size=f"{SIZE} architectures of each benchmark")
 def table_3(workshop: Workshop) -> Iterator[Found]:
     """Spearman and Kendall of ZiCo and SiGeo with the accuracy after 0, 10, 20 and 40 % warm-up, and what warm-up gains.
 

@@ -1,0 +1,317 @@
+"""The page of an explanation: one network, or two side by side with what differs marked.
+
+Plain values are in `foresee.insight.explanation`; here they become one self-contained page, with the look and the script of
+the other reports, and a JSON file beside it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from foresee.errors import InputError
+from foresee.insight.distributions import Distribution
+from foresee.insight.explanation import NUMBERS, PAGE, Explanation, describe
+from foresee.insight.layers import Layer, Layers
+from foresee.insight.side_by_side import Pair, side_by_side
+from foresee.insight.standing import Standing
+from foresee.insight.topology import Topology
+from foresee.insight.trained import TrainedStudy
+from foresee.quantities import format_quantity
+from foresee.report import graphs, networks, studies
+from foresee.report.html import Drawing, drawing
+from foresee.report.kernels import independence_chart, output_chart, spectrum_chart
+from foresee.report.page import page
+from foresee.runs.folder import write_whole
+
+#: layers of a table that is shown at once; of more, those by which most is lost, and all of them folded away
+SHOWN = 60
+#: cells that are drawn; an architecture with more has one for each position
+CELLS = 4
+#: the best and the worst place are said in the headline from here on, in per cent
+HIGH, LOW = 75.0, 25.0
+
+
+@dataclass(frozen=True)
+class Row:
+    """A proxy of one or two networks, and whether these differ."""
+
+    proxy: str
+    direction: str
+    found: tuple[Standing | None, ...]
+    differs: bool
+
+    @property
+    def anyone(self) -> Standing:
+        """One that knows the others."""
+        return next(one for one in self.found if one is not None)
+
+
+@dataclass(frozen=True)
+class Spot:
+    """A width and a depth: how many cells of the space have them, and which of the networks."""
+
+    share: float
+    cells: int
+    marks: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Shapes:
+    """How widths and depths are spread: `rows` are depths, from shallow to deep, with a spot for each of the `widths`."""
+
+    title: str
+    words: str
+    widths: tuple[float, ...]
+    rows: tuple[tuple[int, tuple[Spot, ...]], ...]
+    shapes: tuple[Topology | None, ...]
+    places: tuple[str, ...]
+
+
+def save(found: Explanation | Sequence[Explanation], path: str | Path, *, study: TrainedStudy | None = None) -> Path:
+    """Write the page and its numbers beside it: into a folder, or under a name that ends in .html.
+
+    A `study` of the first network's cell beside its variants is a part of the page, where there is one.
+    """
+    ones = [found] if isinstance(found, Explanation) else list(found)
+    target = Path(path)
+    if target.suffix in (".html", ".htm"):
+        file, numbers = target, target.with_suffix(".json")
+    else:
+        file, numbers = target / PAGE, target / NUMBERS
+    file.parent.mkdir(parents=True, exist_ok=True)
+    plain = ones[0].to_json() if len(ones) == 1 else side_by_side(*_two(ones)).to_json()
+    beside = {} if study is None else {"study": study.to_json()}
+    write_whole(numbers, json.dumps({**plain, **beside}, indent=1) + "\n")
+    return write_whole(file, render(*ones, study=study))
+
+
+def render(*found: Explanation, study: TrainedStudy | None = None) -> str:
+    """The page of one network, or of two side by side, as HTML text."""
+    pair = side_by_side(*_two(found)) if len(found) > 1 else None
+    colours = graphs.palette(cell.graph for one in found for cell in one.cells)
+    return page(
+        "explain.html",
+        title=" beside ".join(one.name for one in found),
+        ones=found,
+        pair=pair,
+        headline=headline(found),
+        lead=lead(found),
+        cells=_cells(found, pair, colours),
+        operations=colours,
+        shapes=_shapes(found),
+        nets=_nets(found),
+        rows=_rows(found, pair),
+        layers=[_Layers(one.layers, None if pair is None else pair.layers[place]) for place, one in enumerate(found)],
+        charts=_charts(found),
+        facts=_facts(found, pair),
+        told=None if study is None else studies.tell(study),
+        hover={} if study is None else studies.hover(study),
+    )
+
+
+def _two(found: Sequence[Explanation]) -> tuple[Explanation, Explanation]:
+    if len(found) != 2:
+        raise InputError(f"{len(found)} networks: one is explained, and two are put side by side")
+    return found[0], found[1]
+
+
+# -- words ----------------------------------------------------------------------------------------------------------------
+def headline(found: Sequence[Explanation]) -> str:
+    """What is to be known first."""
+    if len(found) > 1:
+        return f"{short_name(found[0])} beside {short_name(found[1])}"
+    one = found[0]
+    steering = one.standing("foresee")
+    if steering is None or steering.percentile is None:
+        return short_name(one)
+    return f"{short_name(one)}: better than {steering.percentile:.0f} % of random ones by the default score"
+
+
+def short_name(one: Explanation) -> str:
+    """What it is called; a long text of a space is left to the facts."""
+    return one.name if len(one.name) <= 40 else f"An architecture of {one.space}"
+
+
+def lead(found: Sequence[Explanation]) -> str:
+    """Costs, shape, and where it stands, in a few sentences."""
+    said = []
+    for one in found:
+        macs = "" if one.macs is None else f" and {format_quantity(one.macs)} MACs for one sample"
+        words = f"{short_name(one)} has {format_quantity(one.params)} parameters{macs}."
+        placed = [each for each in one.standings if each.percentile is not None]
+        high = sum(each.percentile is not None and each.percentile >= HIGH for each in placed)
+        low = sum(each.percentile is not None and each.percentile <= LOW for each in placed)
+        if placed:
+            words += f" Of {len(placed)} proxies, {high} put it into the best quarter and {low} into the worst."
+        said.append(words)
+    return " ".join(said)
+
+
+def _facts(found: Sequence[Explanation], pair: Pair | None) -> list[tuple[str, list[str], bool]]:
+    """Labels with the text of each network, and whether these differ."""
+    labels = dict.fromkeys(label for one in found for label, _ in one.facts)
+    rows = [
+        (label, [dict(one.facts).get(label, "–") for one in found], pair is not None and label in pair.facts)
+        for label in labels
+    ]
+    costs = [("Parameters", [f"{one.params:,}" for one in found])]
+    costs += [("MACs", ["–" if one.macs is None else f"{one.macs:,}" for one in found])]
+    if any(one.architecture for one in found):
+        costs += [("Architecture", [one.architecture or "–" for one in found])]
+    return [*((label, texts, len(set(texts)) > 1) for label, texts in costs), *rows]
+
+
+# -- pictures -------------------------------------------------------------------------------------------------------------
+def _cells(found: Sequence[Explanation], pair: Pair | None, colours: dict[str, int]) -> list[list[dict[str, Any]]]:
+    """A row for each cell, with a drawing of each network; beside each other what is shared steps back."""
+    rows = []
+    for place in range(min(max((len(one.cells) for one in found), default=0), CELLS)):
+        row = []
+        for number, one in enumerate(found):
+            if place >= len(one.cells):
+                continue
+            cell = one.cells[place]
+            against = found[1 - number].cells[place].graph if pair and place < len(found[1 - number].cells) else None
+            title = f"{cell.shape.title or 'cell'} of {short_name(one)}"
+            svg = graphs.draw(cell.graph, colours, name=f"cell-{number}-{place}", title=title, against=against)
+            row.append({"title": title, "svg": svg, "shape": cell.shape, "note": cell.graph.title.partition(": ")[2]})
+        rows.append(row)
+    return rows
+
+
+def _nets(found: Sequence[Explanation]) -> list[dict[str, str]]:
+    drawn = [one.drawing for one in found if one.drawing is not None]
+    colours = networks.palette(drawn)
+    made = []
+    for place, one in enumerate(found):
+        if one.drawing is None:
+            continue
+        other = found[1 - place].drawing if len(found) > 1 else None
+        new = None if other is None else other.new_in(one.drawing)
+        made.append({"title": short_name(one), "svg": networks.draw(one.drawing, colours, title=one.name, new=new)})
+    return made
+
+
+def _shapes(found: Sequence[Explanation]) -> list[Shapes]:
+    """One for each cell whose space is known."""
+    made = []
+    for place in range(min(max((len(one.cells) for one in found), default=0), CELLS)):
+        cells = [one.cells[place] if place < len(one.cells) else None for one in found]
+        spread = next((one.distribution for one in cells if one is not None and one.distribution is not None), None)
+        if spread is None:
+            continue
+        shapes = tuple(None if one is None else one.shape for one in cells)
+        places = tuple("" if one is None or one.place is None else str(one.place) for one in cells)
+        title = next((one.title for one in shapes if one is not None and one.title), "cell")
+        made.append(_grid(title, spread, shapes, places))
+    return made
+
+
+def _grid(title: str, spread: Distribution, shapes: tuple[Topology | None, ...], places: tuple[str, ...]) -> Shapes:
+    own = [(one.width, one.depth) for one in shapes if one is not None]
+    widths = sorted({width for width, _ in [*spread.counts, *own]})
+    depths = sorted({depth for _, depth in [*spread.counts, *own]})
+    most = max(spread.counts.values())
+    rows = tuple(
+        (
+            depth,
+            tuple(
+                Spot(
+                    (count := spread.counts.get((width, depth), 0)) / most,
+                    count,
+                    tuple(
+                        i
+                        for i, one in enumerate(shapes)
+                        if one is not None and (one.width, one.depth) == (width, depth)
+                    ),
+                )
+                for width in widths
+            ),
+        )
+        for depth in depths
+    )
+    return Shapes(title, spread.words, tuple(widths), rows, shapes, places)
+
+
+def _rows(found: Sequence[Explanation], pair: Pair | None) -> list[Row]:
+    names = dict.fromkeys(one.proxy for each in found for one in each.standings)
+    rows = []
+    for name in names:
+        ones = tuple(each.standing(name) for each in found)
+        known = next(one for one in ones if one is not None)
+        rows.append(Row(name, known.direction, ones, pair is not None and name in pair.proxies))
+    return rows
+
+
+def _charts(found: Sequence[Explanation]) -> list[Drawing]:
+    spectra = {short_name(one): one.spectrum for one in found if one.spectrum is not None}
+    layers = {short_name(one): one.independence for one in found if one.independence is not None}
+    made = []
+    if spectra:
+        words = []
+        for name, one in spectra.items():
+            kappa = (
+                "no condition number: the least eigenvalue is rounding"
+                if one.condition is None
+                else (f"condition number {one.condition:.4g}")
+            )
+            words.append(
+                f"{name}: trace {one.trace:.4g}, {kappa}, as if {one.effective:.3g} eigenvalues of {one.samples}."
+            )
+        made.append(drawing("Tangent kernel: eigenvalues", spectrum_chart("spectrum", spectra), " ".join(words)))
+    if layers:
+        note = "Near 1, the feature maps of a layer are independent of one another (Dextr, Figure 3)."
+        made.append(drawing("Independence of feature maps", independence_chart("independence", layers), note))
+    for place, one in enumerate(found):
+        if one.curve is not None:
+            heading = "Outputs along a circle of inputs" + (f": {short_name(one)}" if len(found) > 1 else "")
+            note = (
+                f"It turns {one.curve.turning:.3g} times; a circle turns once, and the more it is tangled the more "
+                "a network can tell apart (Dextr, Figure 1b)."
+            )
+            made.append(drawing(heading, output_chart(f"curve-{place}", one.curve), note))
+    return made
+
+
+# -- layers ---------------------------------------------------------------------------------------------------------------
+class _Layers:
+    """What the table of layers shows of one network."""
+
+    def __init__(self, found: Layers | None, differing: frozenset[str] | None) -> None:
+        self.found, self.differing = found, differing or frozenset()
+
+    @property
+    def seen(self) -> list[Layer]:
+        """Those that read and are told something, in the order of the network."""
+        return [] if self.found is None else list(self.found.seen)
+
+    @property
+    def first(self) -> list[Layer]:
+        """Those that are shown at once."""
+        if len(self.seen) <= SHOWN or self.found is None:
+            return self.seen
+        kept = {one.name for one in sorted(self.seen, key=lambda one: -one.loses)[:SHOWN]}
+        return [one for one in self.seen if one.name in kept]
+
+    @property
+    def rest(self) -> tuple[int, int]:
+        """How many modules are not in the table, and their parameters."""
+        rest = [] if self.found is None else [one for one in self.found.rows if one.contributes is None]
+        return len(rest), sum(one.params for one in rest)
+
+    @property
+    def worst(self) -> list[str]:
+        """Where to change the network, in words."""
+        return [] if self.found is None else [describe(self.found, one.name) for one in self.found.worst(5)]
+
+    def uneven(self, what: str, one: Layer) -> bool:
+        """Whether it is drawn in red."""
+        return self.found is not None and getattr(one, what) < self.found.bound(what)
+
+    def lost(self, one: Layer) -> float:
+        """Per cent of all directions that are lost by it."""
+        return 0.0 if self.found is None else 100 * self.found.share_lost(one)
