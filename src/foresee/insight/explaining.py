@@ -10,6 +10,7 @@ Each part is made by itself: what goes wrong with one is its reason, and the oth
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -23,7 +24,7 @@ from foresee.checks import whole
 from foresee.counting import count_macs, count_params
 from foresee.data import Data
 from foresee.devices import threads
-from foresee.errors import ForeseeError, UnsupportedError, said
+from foresee.errors import ForeseeError, UnknownNameError, UnsupportedError, said
 from foresee.insight.distributions import distribution
 from foresee.insight.explanation import Cell, Explanation
 from foresee.insight.further import further
@@ -57,6 +58,8 @@ MOST_MACS, MOST_STATED = 2e9, 200e6
 MOST_NUMBERS = 32e6
 #: architectures that a place is taken among
 SAMPLES = 200
+#: what an explanation has beside plain facts
+PARTS = ("cells", "drawing", "layers", "kernel", "output curve", "independence", "statements", "proxies")
 
 
 def explain(
@@ -67,9 +70,11 @@ def explain(
     proxies: str | Sequence[str] | None = None,
     among: Said | None = None,
     samples: int = SAMPLES,
+    parts: Sequence[str] = PARTS,
     full_size: bool = False,
     name: str = "",
     seed: int = 0,
+    device: str | None = None,
     settings: ScoringSettings | None = None,
     space_settings: Mapping[str, Any] | None = None,
     engine: str = "serial",
@@ -87,10 +92,12 @@ def explain(
         proxies: names; by default those that are cheap (`foresee.insight.standing.cheap`).
         among: the space whose random architectures are compared with; by default the network's own.
         samples: how many of them; 0 for none.
+        parts: which of `PARTS` are made; by default all.
         full_size: compare on inputs of full size; by default images of 32 and more are halved, for all that are compared.
         name: what to call the network.
         seed: decides weights, batches and which others are drawn.
-        settings: whole settings in place of `data`, `proxies` and `seed`.
+        device: where to look; by default where the network is.
+        settings: whole settings in place of `data`, `proxies`, `seed` and `device`.
         space_settings: settings of a space that is called by name.
         engine: who scores the others (`foresee engines`).
         workers: processes to use.
@@ -102,16 +109,20 @@ def explain(
     ('mlp(24)', 5, '1c, 2')
     """
     whole("samples", samples, 0)
+    for part in parts:
+        if part not in PARTS:
+            raise UnknownNameError("part of an explanation", part, PARTS)
     asked = settings or ScoringSettings(
         proxies=tuple(names_of(proxies) if proxies is not None else cheap()),
         data=data if isinstance(data, str) else "digits",
         seed=seed,
+        device=device or _place_of(what),
     )
     subject = subject_of(what, batch, data, asked, name=name, space_settings=space_settings)
     beside = get(among) if among is not None else subject.space
     others = Others(beside, samples, full_size, engine, workers, cache, tuple(observers))
     with threads(asked.threads):
-        return _Maker(subject, asked, tuple(observers)).explained(others)
+        return _Maker(subject, asked, tuple(observers), frozenset(parts)).explained(others)
 
 
 @dataclass(eq=False)
@@ -121,13 +132,14 @@ class _Maker:
     subject: Subject
     asked: ScoringSettings
     observers: tuple[Observer, ...]
+    wanted: frozenset[str]
     reasons: dict[str, str] = field(default_factory=dict)
     seconds: dict[str, float] = field(default_factory=dict)
 
     def explained(self, others: Others) -> Explanation:
         """All parts; those of the proxies come last, since they take longest."""
         subject, seed = self.subject, self.asked.seed
-        network = subject.network.to(self.asked.device)
+        network = subject.network
         batch = subject.data.batch(min(LOOKED, len(subject.data)), seed=seed).to(self.asked.device)
         macs = self.part("MACs", lambda: count_macs(network, batch.first(1).inputs))
         made = Explanation(
@@ -155,12 +167,14 @@ class _Maker:
         )
 
     def part(self, name: str, make: Callable[[], T]) -> T | None:
-        """One part, or its reason."""
+        """One part, or its reason; nothing where it was not asked for."""
+        if name in PARTS and name not in self.wanted:
+            return None
         start = time.perf_counter()
         for observer in self.observers:
             observer(Event("part", len(self.seconds), details={"doing": name}))
         try:
-            return make()
+            return _finite(make())
         except Exception as error:  # a stranger's network may raise anything; the other parts are there all the same
             self.reasons[name] = str(error) if isinstance(error, ForeseeError) else said(error)
             return None
@@ -218,7 +232,32 @@ class _Maker:
                 f"the Jacobian of {STATED} samples has {format_quantity(numbers)} numbers, more than "
                 f"{format_quantity(MOST_NUMBERS)}; foresee.insight.survey measures them"
             )
-        return survey(network, batch, samples=STATED, steps=STEPS, seed=self.asked.seed)
+        found = survey(network, batch, samples=STATED, steps=STEPS, seed=self.asked.seed)
+        known = tuple(one for one in found.statements if _all_numbers(one.to_json()))
+        lost = {one.name: "its sides are not all numbers" for one in found.statements if one not in known}
+        return Survey(known, {**found.reasons, **lost})
+
+
+def _place_of(what: Any) -> str:
+    """The device of a module, as torch calls it; everything else is built on the CPU."""
+    tensors = what.parameters() if isinstance(what, nn.Module) else iter(())
+    first = next(tensors, None)
+    return "cpu" if first is None else str(first.device)
+
+
+def _finite(part: T) -> T:
+    """The part, if all its numbers are numbers: pictures and JSON know no others."""
+    if hasattr(part, "to_json") and not _all_numbers(part.to_json()):
+        raise FloatingPointError("its numbers are not all finite")
+    return part
+
+
+def _all_numbers(plain: Any) -> bool:
+    if isinstance(plain, Mapping):
+        return all(map(_all_numbers, plain.values()))
+    if isinstance(plain, list | tuple):
+        return all(map(_all_numbers, plain))
+    return not isinstance(plain, float) or math.isfinite(plain)
 
 
 def _affordable(macs: int | None, most: float, why: str) -> None:

@@ -8,13 +8,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from foresee.insight.differences import CellDifference, Difference, graphs_compared
+from foresee.grid import Bad, Column, Grid, Shown
+from foresee.insight.differences import CellDifference, graphs_compared
 from foresee.insight.explanation import Explanation
 from foresee.insight.layers import Layer
+from foresee.insight.standing import Standing
 
 
 @dataclass(frozen=True)
-class Pair:
+class Pair(Shown):
     """Two networks.
 
     Args:
@@ -46,9 +48,43 @@ class Pair:
             },
         }
 
+    @property
+    def heading(self) -> str:
+        """What both are and cost, a line each."""
+        return f"{self.first.heading}\n{self.second.heading}"
+
+    @property
+    def remarks(self) -> list[str]:
+        """What differs, in lines."""
+        said = [str(one) for one in self.cells if one.only_first or one.only_second or one.changed]
+        if self.cells and not said:
+            said = ["the cells are the same, edge by edge"]
+        for one, names in zip((self.first, self.second), self.layers, strict=True):
+            said += [f"{one.name}: {len(names)} layers that the other has not, or not so"] if names else []
+        return "\n".join(said).splitlines()
+
+    def _grid(self) -> Grid:
+        columns = [Column("proxy", words=True)]
+        for _ in (self.first, self.second):
+            columns += [Column("value"), Column("percentile")]
+        names = dict.fromkeys(one.proxy for each in (self.first, self.second) for one in each.standings)
+        rows = [
+            [name, *(cell for each in (self.first, self.second) for cell in _pair_of_cells(each.standing(name)))]
+            for name in names
+        ]
+        return Grid(
+            [*columns, Column("", words=True)], [[*row, self._mark(row[0])] for row in rows], self.heading, self.remarks
+        )
+
+    def _mark(self, proxy: str) -> str:
+        """Which of the two is better by a proxy."""
+        one, two = self.first.standing(proxy), self.second.standing(proxy)
+        if one is None or two is None or one.value is None or two.value is None or one.value == two.value:
+            return ""
+        return "first" if (one.value > two.value) == (one.direction == "higher") else "second"
+
     def __str__(self) -> str:
-        cells = str(Difference(self.cells, same=self.first.architecture == self.second.architecture))
-        return "\n".join([f"{self.first.name} beside {self.second.name}: {cells}"])
+        return str(self._grid())
 
 
 def side_by_side(first: Explanation, second: Explanation) -> Pair:
@@ -76,3 +112,10 @@ def _layers(first: Explanation, second: Explanation) -> tuple[frozenset[str], fr
 
 def _look(one: Layer) -> tuple[str, int, int]:
     return one.kind, one.params, one.macs
+
+
+def _pair_of_cells(one: Standing | None) -> tuple[str, str]:
+    if one is None:
+        return "–", "–"
+    place = "–" if one.percentile is None else f"{one.percentile:.1f}"
+    return Bad(one.status) if one.value is None else f"{one.value:.5g}", place

@@ -19,16 +19,15 @@ from numpy.typing import NDArray
 
 from foresee import data as data_room
 from foresee.checks import whole
-from foresee.insight.subject import Subject
+from foresee.insight.subject import Subject, built
 from foresee.proxies.base import Direction, Score, get, names_of
 from foresee.runs.events import Observer
 from foresee.scoring.cache import Cache
 from foresee.scoring.many import ScoreMatrix, scored
 from foresee.scoring.scorer import scorer_of
 from foresee.scoring.settings import ScoringSettings
-from foresee.seeds import derive, stream
+from foresee.seeds import stream
 from foresee.spaces.base import Space
-from foresee.spaces.candidate import Candidate
 from foresee.task import Task
 
 #: a cheap proxy looks at no more samples than this, over all its batches
@@ -172,13 +171,12 @@ def stand(subject: Subject, asked: ScoringSettings, others: Others) -> tuple[tup
             else "no others were asked for"
         )
         return standings(whole_look.of_network(subject.network), {}), "", why
-    small = looked_at(subject.task, full_size=others.full_size or subject.handed)
+    fixed = others.full_size or subject.handed or subject.space is None  # one's own network takes what it takes
+    small = looked_at(subject.task, full_size=fixed)
     data, network = subject.data, subject.network
     if small != subject.task:
         data = data_room.load(asked.data, inputs=small.inputs, outputs=small.outputs)
-        if subject.space is not None:
-            weights = {"weights_seed": derive(asked.seed, "weights")}
-            network = Candidate(subject.space, subject.architecture, small, weights).build().to(asked.device)
+        network = built(subject.space, subject.architecture, small, asked)
     look = replace(asked, inputs=small.inputs, outputs=small.outputs)
     own = scorer_of(others.space, look, data=data).of_network(network)
     texts = drawn(others.space, others.samples, asked.seed)

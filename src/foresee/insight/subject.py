@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -13,6 +14,7 @@ from torch import nn
 from foresee import data as data_room
 from foresee.data import Data
 from foresee.data.given import GivenBatches
+from foresee.devices import usable
 from foresee.errors import InputError
 from foresee.handed import as_batches, is_data
 from foresee.scoring.settings import ScoringSettings
@@ -49,7 +51,7 @@ def subject_of(
     given = _given(batch, data, what)
     loaded = given or _loaded(asked)
     if isinstance(what, nn.Module):
-        return Subject(name or type(what).__name__, what, loaded, given is not None, loaded.task)
+        return Subject(name or type(what).__name__, _there(what, asked.device), loaded, given is not None, loaded.task)
     if isinstance(what, Candidate):
         space, wanted = what.space, what.architecture
     elif isinstance(what, tuple) and len(what) == 2:
@@ -60,9 +62,15 @@ def subject_of(
         )
     architecture, called = architecture_of(space, wanted)
     task = asked.fitted(loaded.task)
-    weights = {"weights_seed": derive(asked.seed, "weights")}
-    network = Candidate(space, architecture, task, weights).build()
+    network = built(space, architecture, task, asked)
     return Subject(name or called, network, loaded, given is not None, task, space, architecture)
+
+
+def built(space: Space[Any] | None, architecture: Any, task: Task, asked: ScoringSettings) -> nn.Module:
+    """The network of an architecture where it is looked at, with the weights that proxies score it with."""
+    assert space is not None
+    weights = {"weights_seed": derive(asked.seed, "weights")}
+    return Candidate(space, architecture, task, weights).build().to(asked.device)
 
 
 def architecture_of(space: Space[Any], wanted: Any) -> tuple[Any, str]:
@@ -105,6 +113,13 @@ def _parsed(space: Space[Any], text: str) -> Any:
         raise InputError(
             f"architecture {text!r} of {space.name}: did you mean {words}? Or as a text: {error}"
         ) from error
+
+
+def _there(network: nn.Module, device: str) -> nn.Module:
+    """A person's network on the device: itself, or a copy where it would have to move."""
+    wanted = usable(device)
+    here = {tensor.device for tensor in (*network.parameters(), *network.buffers())}
+    return network if here <= {wanted} else copy.deepcopy(network).to(wanted)
 
 
 def _given(batch: Any, data: str | Data | None, what: Any) -> Data | None:

@@ -34,8 +34,8 @@ from foresee.spaces.candidate import Candidate
 from foresee.spaces.find import get
 from foresee.task import Task
 
-#: proxies whose value the space's own formulas give, a thousand times quicker than building the network
-COUNTED = ("params", "macs")
+#: proxies whose value the space's own formulas give, a thousand times quicker than the network, and what they call it
+COUNTED = {"params": "params", "macs": "macs", "flops": "flops", "az_complexity": "flops"}
 #: batches of so many (seed, count, size) are kept in hand
 KEPT_BATCHES = 16
 
@@ -70,7 +70,7 @@ class Scorer:
         settings: all that a score depends on beside the architecture.
         space_settings: settings of a space that is called by name.
         data: data handed over in Python, in place of what the settings name.
-        formulas: take params and macs from the space's formulas, without building the network where nothing else is asked.
+        formulas: take params, macs and flops from the space's formulas; where nothing else is asked, no network is built.
 
     >>> scorer = Scorer("nasbench201", ScoringSettings(proxies=("params",)), formulas=True)
     >>> cell = "|nor_conv_3x3~0|+|none~0|skip_connect~1|+|none~0|none~1|nor_conv_1x1~2|"
@@ -268,7 +268,7 @@ class Scorer:
             return {}
         blank = Score("", None, seed=seed, repeats=self.settings.repeats)
         blank = replace(blank, spread=None if blank.repeats == 1 else 0.0, seconds=time.perf_counter() - start)
-        return {name: replace(blank, proxy=name, value=float(getattr(counts, name))) for name in names}
+        return {name: replace(blank, proxy=name, value=float(getattr(counts, COUNTED[name]))) for name in names}
 
 
 def scorer_of(

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-import pytest
-from tests.papers.nesbs.tiny import SMALL, cells, images, made
+import json
 
-from foresee.papers.nesbs.defence import ATTACKS, ROWS
+import pytest
+from tests.papers.nesbs.tiny import SMALL, cells, images, made, shop
+
+from foresee.ensembles.defended import OUTSIDER
+from foresee.papers.nesbs.defence import ATTACKED, ATTACKS, ROWS, outsider
+from foresee.papers.nesbs.shared import Study
 from foresee.papers.numbers import published
 
 FEW = {**SMALL, "samples": 6, "attacks": ("fgsm",)}
@@ -29,16 +33,33 @@ def test_table_5_4(chapter):
     assert gain == pytest.approx(defence.ours.value - attack.ours.value)
     assert "not asked for" in found["cifar10", "NES-RS", "fgsm:attack"].reason
     assert "other images" in found["cifar100", "DeepEns / DARTS", "fgsm:attack"].reason
+    for column in ("outsider", "control"):
+        assert 0 <= found["cifar10", "deepens-darts", f"fgsm:{column}"].ours.value <= 100
     (kept,) = (chapter / "results").glob("defence-*")
+    (control,) = (chapter / "results").glob("control-*")
+    rounds, with_it = (json.loads(one.read_text())["attacks"][0] for one in (kept, control))
+    assert with_it["rounds"] == rounds["rounds"], "members are not attacked again"
+    assert with_it["control"]["member"] == OUTSIDER
     before = kept.stat().st_mtime_ns
     again = made("thesis-table-5.4", chapter, FEW, rows=["cifar10/deepens-darts"])
     assert kept.stat().st_mtime_ns == before
     assert [line.to_json() for line in again.lines] == [line.to_json() for line in page.lines]
 
 
+def test_the_outsider_is_no_member_of_any_ensemble(chapter):
+    study = Study(shop(chapter, FEW), {**ATTACKED, **FEW}, 0)
+    one = outsider(study, "DARTS_V2")
+    deep = study.networks("deep:DARTS_V2", size=3)
+    assert one.text == deep[0].text
+    assert one.key not in {member.key for member in deep}
+    assert one.seed(0) not in {member.seed(0) for member in deep}
+
+
 def test_other_images_stand_apart(chapter):
     rows = ["cifar10/deepens-darts"]
-    page = made("thesis-table-5.4", chapter, FEW, data=images(chapter, "mine.npz"), rows=rows)
+    alone = {**FEW, "outsider": ""}
+    page = made("thesis-table-5.4", chapter, alone, data=images(chapter, "mine.npz"), rows=rows)
     found = cells(page)
+    assert ("here", "deepens-darts", "fgsm:control") not in found
     assert found["here", "deepens-darts", "fgsm:attack"].ours is not None
     assert found["cifar10", "DeepEns / DARTS", "fgsm:attack"].ours is None

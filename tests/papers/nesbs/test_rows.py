@@ -14,7 +14,11 @@ def test_only_what_matters_is_asked():
 
 
 def test_rows_of_ours_are_left_out_where_some_rows_are_asked_for():
-    assert others(Workshop(), ENSEMBLES) == {"uniform at equal budget": "uniform", "nes-rs at equal budget": "nes_rs"}
+    assert others(Workshop(), ENSEMBLES) == {
+        "uniform at equal budget": "uniform",
+        "nes-rs at equal budget": "nes_rs",
+        "svgd-rd, training-free by naswot": "svgd_rd:naswot",
+    }
     assert not others(Workshop(rows=("nes-rs",)), ENSEMBLES)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from tests.papers.nesbs.tiny import TINY, cells, made, shop
 
-from foresee.papers.nesbs.search import DELTAS, ROWS, _estimate, drawn
+from foresee.papers.nesbs.search import DELTAS, FREE_ROWS, ROWS, _estimate, drawn, rows_of
 from foresee.papers.nesbs.shared import USUAL, Study
 from foresee.report.papers import figure
 
@@ -15,7 +15,7 @@ FEW = {**TINY, "trials": 1, "draws": 2, "steps": 3}
 def test_figure_5_3_has_a_curve_for_each_way_to_search(chapter):
     page = made("thesis-figure-5.3", chapter, {**FEW, "sizes": (2,)})
     found = cells(page)
-    for row in ROWS:
+    for row in (*ROWS, *FREE_ROWS):
         for budget in (2, 4):
             line = found["n = 2", row, f"{budget} evaluations"]
             assert 0 <= line.ours.value <= 100
@@ -28,8 +28,15 @@ def test_figure_5_3_has_a_curve_for_each_way_to_search(chapter):
     single = found["n = 2", "single best", "4 evaluations"]
     assert single.ours.value <= 100
     (scatter,) = page.scatters
-    assert set(scatter.kinds) == set(ROWS)
-    assert len(figure(scatter).axes[0].containers) == len(ROWS)
+    assert set(scatter.kinds) == {*ROWS, *FREE_ROWS}
+    assert len(figure(scatter).axes[0].containers) == len(ROWS) + len(FREE_ROWS)
+    free = Study(shop(chapter, FEW), {**USUAL, **FEW}, 0, posterior="naswot")
+    assert (free.folder / "posterior.json").is_file()
+    assert not (free.folder / "supernet").exists(), "a proxy's posterior is fitted without a supernet"
+
+
+def test_without_a_proxy_there_are_no_rows_of_ours():
+    assert rows_of({"proxy": ""}) == ROWS
 
 
 def test_figure_5_6_at_temperature_1_is_figure_5_3(chapter):

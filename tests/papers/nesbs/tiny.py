@@ -8,7 +8,7 @@ from foresee.papers import Workshop, reproduce
 
 TINY = {
     "channels": 2, "layers": 2, "cells": 1, "supernet_epochs": 1, "supernet_batch": 21, "posterior_epochs": 1, "epochs": 1,
-    "batch": 21, "statistics": 1,
+    "batch": 21, "statistics": 1, "proxy_samples": 3,
 }  # fmt: skip
 SMALL = {**TINY, "size": 2, "iterations": 2, "pool": 3}
 

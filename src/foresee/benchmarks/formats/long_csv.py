@@ -50,7 +50,7 @@ def read(file: File, space: str | None) -> Table:
             continue
         if np.isnan(values[row]) or not metric.strip():
             raise DataError(
-                f"{file.where}, row {row + 2}: a metric and a value belong together; leave out both or none"
+                f"{file.where}, row {file.line(row)}: a metric and a value belong together; leave out both or none"
             )
         collector.measure(place, float(values[row]), metric.strip(), task.strip(), epochs[row], seeds[row])
     for name in columns:
@@ -96,7 +96,7 @@ def _whole(file: File, name: str, missing: int) -> list[int]:
     if len(wrong):
         text = file.columns[name][int(wrong[0])]
         raise DataError(
-            f"{file.where}, row {wrong[0] + 2}: {name} is {text}, expected a whole number from 0, or nothing"
+            f"{file.where}, row {file.line(int(wrong[0]))}: {name} is {text}, expected a whole number from 0, or nothing"
         )
     return [missing if np.isnan(number) else int(number) for number in numbers]
 

@@ -47,7 +47,7 @@ def _csv_pairs(file: File) -> Iterable[tuple[str, float]]:
     text, prediction = (_pick(file.header, names) for names in (_ARCHITECTURE, _PREDICTION))
     values = file.numbers(prediction, measured=True)
     if np.isnan(values).any():
-        raise DataError(f"{file.where}, row {int(np.isnan(values).argmax()) + 2}: no {prediction}")
+        raise DataError(f"{file.where}, row {file.line(int(np.isnan(values).argmax()))}: no {prediction}")
     return zip(file.columns[text], values.tolist(), strict=True)
 
 

@@ -18,7 +18,7 @@ from typing import Any
 
 from foresee.benchmarks.formats.base import File, Format, reading
 from foresee.benchmarks.formats.collect import Collector, check_space, task_name
-from foresee.benchmarks.formats.compact import TRANSNAS_TASKS
+from foresee.benchmarks.formats.naming import TRANSNAS_TASKS
 from foresee.benchmarks.table import MEAN, UNKNOWN, Table
 from foresee.errors import DataError
 

@@ -71,6 +71,7 @@ def explain(
         work.get_ready()
     from foresee.benchmarks.folder import cache_for
     from foresee.insight.explaining import explain as explained
+    from foresee.insight.side_by_side import side_by_side
     from foresee.report.explained import save
 
     settings, subjects = _asked(scoring, what, architectures or [])
@@ -90,12 +91,13 @@ def explain(
     except KeyboardInterrupt:
         raise typer.Exit(watch.stopped()) from None
     page = save(found, out_, study=trained)
+    shown = found[0] if len(found) == 1 else side_by_side(*found)
     if as_json:
-        plain = [one.to_json() for one in found] if len(found) > 1 else found[0].to_json()
-        print(json.dumps(plain if trained is None else {**found[0].to_json(), "study": trained.to_json()}, indent=2))
+        plain = shown.to_json()
+        print(json.dumps(plain if trained is None else {**plain, "study": trained.to_json()}, indent=2))
         return
-    for one in found:
-        print_grid(one._grid())
+    out.print(shown.heading, highlight=False, markup=False, style="bold", soft_wrap=True)
+    print_grid(shown._grid())
     if trained is not None:
         out.print()
         print_grid(trained.study.grid())

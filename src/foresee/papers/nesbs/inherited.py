@@ -6,7 +6,7 @@ before costs nothing, but counts in the budget of whoever asks for it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import torch
@@ -90,15 +90,17 @@ class Inherited:
         return min(self.error([text]) for text in texts)
 
 
-def over_draws(inherited: Inherited, draws: Sequence[Sequence[Any]]) -> list[float]:
-    """After each drawn ensemble, the test error of the one that validation prefers so far (Algorithm 5.1)."""
+def over_draws(
+    inherited: Inherited, draws: Sequence[Sequence[Any]], loss: Callable[[Sequence[str]], float] | None = None
+) -> list[float]:
+    """After each drawn ensemble, the test error of the one that validation, or another `loss`, prefers (Algorithm 5.1)."""
     errors: list[float] = []
     least = float("inf")
     for drawn in draws:
         texts = [str(one) for one in drawn]
-        loss = inherited.loss(texts)
-        better = not errors or loss < least
-        least = min(least, loss)
+        found = (loss or inherited.loss)(texts)
+        better = not errors or found < least
+        least = min(least, found)
         errors.append(inherited.error(texts) if better else errors[-1])
     return errors
 

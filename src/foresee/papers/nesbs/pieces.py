@@ -3,9 +3,11 @@
     python -m foresee.papers.nesbs.pieces PIECE --seed 0 --data cifar10.npz --work DIR --device cuda channels=16 epochs=20 ...
 
 One process for each piece and seed, all started together: what one needs and another makes is waited for, nothing is made
-twice, and one that was killed goes on. Afterwards `foresee paper NAME --data ... --device cuda --repeats 3 --set
-table.work=DIR --set table.channels=16 ...` puts each page together from `DIR/results`, on any machine: with the same
-settings, for others are other work.
+twice, and one that was killed goes on. Smaller ones go by the words of what is made: "supernet", "posterior", "member 0 mc"
+(the first network of that ensemble), "outsider", "mc" (the whole of it), "attack mc", "curve urs" (a row of Figure 5.3), a
+page; behind "best_response", "nasbench201" or a proxy's name where it is not the usual space or posterior. Afterwards
+`foresee paper NAME --data ... --device cuda --repeats 3 --set table.work=DIR --set table.channels=16 ...` puts each page
+together from `DIR/results`, on any machine: with the same settings, for others are other work.
 """
 
 from __future__ import annotations
@@ -14,22 +16,24 @@ import argparse
 import json
 import time
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from foresee.errors import UnknownNameError
+from foresee.errors import ForeseeError, UnknownNameError
 from foresee.papers.base import load_all
-from foresee.papers.nesbs.defence import ATTACKED, ATTACKS, defended
-from foresee.papers.nesbs.rows import ENSEMBLES, ensembles
-from foresee.papers.nesbs.shared import Study
+from foresee.papers.nesbs.defence import ATTACKED, ATTACKS, defended, outsider
+from foresee.papers.nesbs.rows import ENSEMBLES, asked
+from foresee.papers.nesbs.search import BY_BUDGET, over_budgets
+from foresee.papers.nesbs.shared import DEPTH, Study
 from foresee.papers.pages import reproduce
 from foresee.papers.trained import seeds
 from foresee.papers.workshop import Workshop
 
-ATTACK = "attack "
-#: what a piece does, in order: ensembles of a sampler, the same attacked (Table 5.4), or a page
+ATTACK, CURVE = "attack ", "curve "
+#: what a piece does, in order, in the words of `make`
 PIECES: Mapping[str, tuple[str, ...]] = {
-    "nesbs": ("mc", "svgd_rd", "uniform", "attack mc", "attack svgd_rd"),
+    "nesbs": ("mc", "svgd_rd", "uniform", "attack mc", "attack svgd_rd", "naswot svgd_rd"),
     "pool": ("nes_rs", "attack nes_rs", "thesis-table-5.6"),
     "cells": ("deep:DARTS_V2", "deep:ENAS", "attack deep:DARTS_V2", "attack deep:ENAS", "droppath:ENAS"),
     "robust": ("deep:RobNet_free", "attack deep:RobNet_free"),
@@ -50,7 +54,7 @@ def work(
     """Make a piece.
 
     Args:
-        piece: of `PIECES`.
+        piece: of `PIECES`, or the words of one thing.
         settings: of the chapter's tables; each takes those that it has.
         told: hears of each thing that is done, and how many seconds it took.
         workshop: of `Workshop`: data, seed, device.
@@ -62,31 +66,48 @@ def work(
     for key in settings:
         if key not in there:
             raise UnknownNameError("setting of chapter 5", key, sorted(there))
-    for what in PIECES[piece]:
+    for what in PIECES.get(piece, (piece,)):
         began = time.monotonic()
-        usual = known[what].settings if what in known else ATTACKED
+        usual = known[what].settings if what in known else BY_BUDGET if what.startswith(CURVE) else ATTACKED
         shop = Workshop(table_settings={key: one for key, one in settings.items() if key in usual}, **workshop)
         if what in known:
             reproduce(what, shop)
-        elif what.startswith(ATTACK):
-            _attack(shop, what.removeprefix(ATTACK))
+        elif what.startswith(CURVE):
+            own = shop.own(BY_BUDGET)
+            for size in own["sizes"]:
+                over_budgets(shop, own, what.removeprefix(CURVE), int(size))
         else:
-            ensembles(shop, shop.own(ATTACKED), what)
+            for seed in seeds(shop):
+                make(what.split(), shop, shop.own(ATTACKED), seed)
         told(what, time.monotonic() - began)
 
 
-def _attack(workshop: Workshop, sampler: str) -> None:
-    """All attacks on the ensembles of a sampler."""
-    own = workshop.own(ATTACKED)
-    for study in (Study(workshop, own, seed) for seed in seeds(workshop)):
+def make(words: Sequence[str], workshop: Workshop, own: Mapping[str, Any], seed: int) -> None:
+    """One thing of a seed that pages are made of, as the words at the head of this file say."""
+    how: dict[str, str] = {}
+    *before, what = words
+    if before and before[0] not in ("member", "attack"):
+        how = {"space" if before[0] in DEPTH else "posterior": before.pop(0)}
+    study = Study(workshop, own, seed, **how)
+    if what == "supernet":
+        study.ready(replace(study.settings, sampler="uniform"))
+    elif what == "posterior":
+        study.ready(replace(study.settings, sampler="mc"))
+    elif what == "outsider":
+        study.train(outsider(study, own["outsider"]))
+    elif before[:1] == ["member"]:
+        study.train(study.networks(what, **asked(own, what))[int(before[1])])
+    elif before == ["attack"]:
         for name in own["attacks"]:
-            defended(study, own, sampler, ATTACKS[name])
+            defended(study, own, what, ATTACKS[name])
+    else:
+        study.ensemble(what, **asked(own, what))
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """The command line."""
     read = argparse.ArgumentParser(prog="python -m foresee.papers.nesbs.pieces", description=__doc__)
-    read.add_argument("piece", choices=list(PIECES))
+    read.add_argument("piece", help=f"{', '.join(PIECES)}; or the words of one thing")
     for name in ("--data", "--work"):
         read.add_argument(name, required=True)
     read.add_argument("--seed", type=int, default=0)
@@ -99,7 +120,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
         print(f"{said.piece} seed {said.seed}: {what} {seconds:.1f} s", flush=True)
 
     where = {"data": said.data, "seed": said.seed, "device": said.device, "cache": Path(said.work) / "scores.sqlite"}
-    work(said.piece, settings, told=told, **where)
+    try:
+        work(said.piece, settings, told=told, **where)
+    except ForeseeError as error:
+        read.error(str(error))
 
 
 def _read(text: str) -> tuple[str, Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from foresee.ensembles.finding.settings import FITTED, FROM_POSTERIOR
 from foresee.papers.cells import Cell
 from foresee.papers.nesbs.shared import USUAL, Study
 from foresee.papers.trained import seeds
@@ -12,21 +13,40 @@ from foresee.papers.workshop import Workshop
 from foresee.statistics import mean_of_few
 
 #: the thesis: T = 5, a pool of 50 networks of 50 epochs for NES-RS
-ENSEMBLES: Mapping[str, Any] = {**USUAL, "size": 3, "iterations": 5, "pool": 4, "others": ("uniform", "nes_rs")}
+ENSEMBLES: Mapping[str, Any] = {
+    **USUAL, "size": 3, "iterations": 5, "pool": 4, "others": ("uniform", "nes_rs", "svgd_rd:naswot")
+}  # fmt: skip
 OTHER = "the run looks at other images (--data, --set table.images)"
 
 
 def ensembles(workshop: Workshop, own: Mapping[str, Any], sampler: str, space: str = "darts") -> list[dict[str, Any]]:
     """What came of a sampler under each seed; `own["pool"]` of 0 is one of equal budget."""
-    return [
-        Study(workshop, own, seed, space=space).ensemble(sampler, **asked(own, sampler)) for seed in seeds(workshop)
-    ]
+    name, posterior = split(sampler)
+    studies = (Study(workshop, own, seed, space=space, posterior=posterior) for seed in seeds(workshop))
+    return [one.ensemble(name, **asked(own, name)) for one in studies]
+
+
+def split(sampler: str) -> tuple[str, str]:
+    """A sampler's name and where its posterior comes from.
+
+    >>> split("svgd_rd:naswot"), split("mc"), split("deep:ENAS")
+    (('svgd_rd', 'naswot'), ('mc', 'fitted'), ('deep:ENAS', 'fitted'))
+    """
+    head, _, proxy = sampler.partition(":")
+    return (head, proxy) if proxy and head in FROM_POSTERIOR else (sampler, FITTED)
 
 
 def others(workshop: Workshop, own: Mapping[str, Any]) -> dict[str, str]:
     """Rows of ours alone, by name, where not some rows were asked for."""
     named = () if workshop.rows else own["others"]
-    return {f"{sampler.replace('_', '-')} at equal budget": sampler for sampler in named}
+    return {_called(sampler): sampler for sampler in named}
+
+
+def _called(sampler: str) -> str:
+    name, posterior = split(sampler)
+    if posterior != FITTED:  # no supernet is trained: it spends less
+        return f"{name.replace('_', '-')}, training-free by {posterior}"
+    return f"{name.replace('_', '-')} at equal budget"
 
 
 def asked(own: Mapping[str, Any], sampler: str) -> dict[str, Any]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -23,9 +24,12 @@ from foresee.statistics import Estimate, mean_of_few
 
 #: row -> sampler, in the order of the figures
 ROWS = {"urs": "uniform", "nes-rs": "nes_rs", "nesbs-mc-sampling": "mc", "nesbs-svgd-rd": "svgd_rd"}
+#: rows of ours: the posterior is a proxy's, and the proxy chooses among the draws
+FREE_ROWS = {"training-free-mc-sampling": "mc", "training-free-svgd-rd": "svgd_rd"}
 #: the delta that draws of SVGD-RD go through, the middle of the range first: looking for delta is part of the budget
 DELTAS = (0.0, -0.5, 0.5, -1.0, 1.0, -1.5)
 SEARCHES: Mapping[str, Any] = {**USUAL, "trials": 5, "draws": 6, "deltas": DELTAS, "steps": 1000}
+BY_BUDGET: Mapping[str, Any] = {**SEARCHES, "sizes": (3, 5), "proxy": "naswot"}
 TAUS = (0.1, 1.0, 10.0)
 #: Figure 5.7 goes through the range of delta
 OVER_DELTA: Mapping[str, Any] = {
@@ -38,7 +42,7 @@ BEST = "single best"
     "thesis-figure-5.3",
     judged=False,
     by_data=True,
-    settings={**SEARCHES, "sizes": (3, 5)},
+    settings=BY_BUDGET,
     caption="Search effectiveness and efficiency: test error of ensembles against the evaluation budget",
 )
 def figure_5_3(workshop: Workshop) -> Iterator[Found]:
@@ -48,11 +52,13 @@ def figure_5_3(workshop: Workshop) -> Iterator[Found]:
     for ensembles of `sizes`; an ensemble of n costs n evaluations, whoever draws it, and NES-RS has a pool of as many. The
     draws of SVGD-RD go through `deltas`, so looking for delta is paid from the same budget. Means over `trials` draws of each
     of --repeats supernets. The single best is the least test error of any network looked at: chosen by the test, a bound.
+    The training-free rows are ours: drawn from the posterior of a `proxy` ("" leaves them out) and chosen by that proxy, so
+    that no inherited weight is looked at before the test, by which they are judged like the others.
     Supernet and posterior are smaller than the thesis' (C = 16, 8 cells, 50 and 20 epochs, 70 % of 50,000 images).
     """
-    own = workshop.own({**SEARCHES, "sizes": (3, 5)})
+    own = workshop.own(BY_BUDGET)
     for size in own["sizes"]:
-        found = {row: _over_budgets(workshop, own, row, int(size), 1.0) for row in ROWS}
+        found = {row: over_budgets(workshop, own, row, int(size)) for row in rows_of(own)}
         yield from _curves(f"n = {size}", found, int(size))
 
 
@@ -68,7 +74,7 @@ def figure_5_6(workshop: Workshop) -> Iterator[Found]:
     own = workshop.own({**SEARCHES, "size": 5, "taus": TAUS})
     for tau in own["taus"]:
         found = {
-            row: _over_budgets(workshop, own, row, own["size"], float(tau))
+            row: over_budgets(workshop, own, row, own["size"], float(tau))
             for row in ("nesbs-mc-sampling", "nesbs-svgd-rd")
         }
         yield from _curves(f"tau = {tau:g}", found, own["size"])
@@ -123,9 +129,18 @@ def drawn(
     return [common.architecture(path) for path in paths]
 
 
-def _over_budgets(workshop: Workshop, own: Mapping[str, Any], row: str, size: int, tau: float) -> dict[str, Floats]:
+def rows_of(own: Mapping[str, Any]) -> dict[str, str]:
+    """The rows of Figure 5.3, with the samplers that draw for them."""
+    return {**ROWS, **(FREE_ROWS if own["proxy"] else {})}
+
+
+def over_budgets(
+    workshop: Workshop, own: Mapping[str, Any], row: str, size: int, tau: float = 1.0
+) -> dict[str, Floats]:
     """Errors in per cent (seeds, trials, draws) and the least of a single network (seeds,)."""
     asked = {key: own[key] for key in ("trials", "draws", "deltas", "steps", "statistics")}
+    if row in FREE_ROWS:
+        asked |= {key: own[key] for key in ("proxy", "proxy_samples")}
     found = [
         study.kept(f"search-{row}", [row, size, tau, asked], partial(_searched, study, own, row, size, tau))
         for study in (Study(workshop, own, seed) for seed in seeds(workshop))
@@ -135,7 +150,12 @@ def _over_budgets(workshop: Workshop, own: Mapping[str, Any], row: str, size: in
 
 def _searched(study: Study, own: Mapping[str, Any], row: str, size: int, tau: float) -> dict[str, Any]:
     """One method under one seed: the error over the budget of each trial."""
-    inherited, common, sampler = study.inherited, study.common, ROWS[row]
+    inherited, common, sampler = study.inherited, study.common, {**ROWS, **FREE_ROWS}[row]
+    loss: Callable[[Sequence[str]], float] = inherited.loss
+    if row in FREE_ROWS:
+        free = Study(study.workshop, own, study.seed, posterior=own["proxy"])
+        free.ready(replace(free.settings, sampler=sampler))
+        common, loss = free.common, free.common.proxied.loss
     errors, seen = [], set[str]()
     for trial in range(own["trials"]):
         # the pool of a trial of NES-RS holds the networks that uniform sampling looks at
@@ -143,7 +163,7 @@ def _searched(study: Study, own: Mapping[str, Any], row: str, size: int, tau: fl
         ensembles = [[str(one) for one in drawn(common, by, size, number, own, trial, tau=tau)] for number in many]
         networks = [text for texts in ensembles for text in texts]
         pooled = sampler == "nes_rs"
-        errors.append(over_pools(inherited, networks, size) if pooled else over_draws(inherited, ensembles))
+        errors.append(over_pools(inherited, networks, size) if pooled else over_draws(inherited, ensembles, loss))
         seen.update(networks)
     return {"errors": errors, "best": inherited.best_single(seen), "looked at": len(seen)}
 

@@ -17,13 +17,16 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import cached_property, lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
+from foresee.ensembles.finding.members import Member
 from foresee.ensembles.finding.parts import Parts, parts_of
+from foresee.ensembles.finding.planning import known_before
 from foresee.ensembles.finding.result import EnsembleRun
 from foresee.ensembles.finding.run import found
 from foresee.ensembles.finding.samplers import sampler_of
-from foresee.ensembles.finding.settings import FITTED, EnsembleSettings
+from foresee.ensembles.finding.settings import BEST_RESPONSE, FITTED, EnsembleSettings
+from foresee.ensembles.finding.shelf import Shelf
 from foresee.ensembles.finding.workshop import Common
 from foresee.errors import BusyError
 from foresee.papers.nesbs.inherited import Inherited
@@ -31,6 +34,9 @@ from foresee.papers.nesbs.work import alone, digest, work_folder
 from foresee.papers.workshop import Workshop
 from foresee.runs.folder import is_there, write_whole
 from foresee.training.keeping import read_plain
+from foresee.training.trained import Trained
+
+T = TypeVar("T")
 
 #: sizes that two cores do in minutes. The thesis: a supernet of C = 16 and 8 cells, 50 epochs in batches of 128, 20 epochs of
 #: the posterior; members of C = 36 and 20 cells with an auxiliary head (0.4), 600 epochs in batches of 96
@@ -50,6 +56,7 @@ USUAL: Mapping[str, Any] = {
     "lr": 0.025,
     "auxiliary": 0.0,
     "statistics": 10,
+    "proxy_samples": 200,
 }
 #: images that the thesis prints numbers of
 IMAGES = ("cifar10", "cifar100", "imagenet16")
@@ -67,7 +74,7 @@ class Study:
         own: a table's settings, those of `USUAL` among them.
         seed: decides everything that is random; the parts of the data too.
         space: `darts`, or `nasbench201` (whose networks have `cells` in each of three stages).
-        posterior: `fitted` after the supernet's training, or `best_response`.
+        posterior: `fitted` after the supernet's training, `best_response`, or a proxy's name (training-free).
     """
 
     def __init__(
@@ -89,6 +96,7 @@ class Study:
             recipe_values=values,
             epochs=own["epochs"],
             batch=own["batch"],
+            **({} if posterior in (FITTED, BEST_RESPONSE) else {"proxy_samples": own["proxy_samples"]}),
             **{DEPTH[space]: own[DEPTH[space]]},
         )
         self.work = work_folder(workshop, own)
@@ -133,21 +141,32 @@ class Study:
     # -- ensembles ----------------------------------------------------------------------------------------------------
     def run(self, sampler: str, **changes: Any) -> EnsembleRun:
         """An ensemble found, trained and measured; a network that another process is training is waited for."""
-        said = replace(self.settings, sampler=sampler, **changes)
-        place = self.folder / "ensembles" / f"{said.sampler.replace(':', '-')}-{digest(changes)}"
+        said, place = self._asked(sampler, changes)
         self.ready(said)
-        while True:
-            try:
-                return found(said, self.parts, place, common=self.common)
-            except BusyError:
-                time.sleep(WAITED)
+        return waited(lambda: found(said, self.parts, place, common=self.common))
+
+    def networks(self, sampler: str, **changes: Any) -> list[Member]:
+        """What is to be trained for an ensemble, in any order: for `train`, in processes of their own."""
+        said, place = self._asked(sampler, changes)
+        self.ready(said)
+        with alone(place):
+            return known_before(said, self.common, Shelf(place))
+
+    def train(self, member: Member) -> Trained:
+        """A network of the pool, trained now or before; one that another process is training is waited for."""
+        return waited(lambda: self.common.members.train(member))
+
+    def _asked(self, sampler: str, changes: Mapping[str, Any]) -> tuple[EnsembleSettings, Path]:
+        said = replace(self.settings, sampler=sampler, **changes)
+        return said, self.folder / "ensembles" / f"{said.sampler.replace(':', '-')}-{digest(changes)}"
 
     def ready(self, settings: EnsembleSettings) -> None:
         """See to it that one process alone makes what the sampler needs beside members."""
         sampler = sampler_of(settings)
-        if sampler.needs_supernet or sampler.needs_posterior:
+        if sampler.has_supernet or sampler.needs_posterior:
             with alone(self.folder):
-                self.common.supernet  # noqa: B018
+                if sampler.has_supernet:
+                    self.common.supernet  # noqa: B018
                 if sampler.needs_posterior:
                     self.common.posterior  # noqa: B018
 
@@ -174,6 +193,15 @@ def plain_of(run: EnsembleRun) -> dict[str, Any]:
         "budget": dict(run.budget),
         "answers": run.probabilities.argmax(-1).tolist(),
     }
+
+
+def waited(do: Callable[[], T]) -> T:
+    """What comes of it, as soon as no other process is at the same."""
+    while True:
+        try:
+            return do()
+        except BusyError:
+            time.sleep(WAITED)
 
 
 # -- made once in a process -----------------------------------------------------------------------------------------------
