@@ -161,7 +161,7 @@ def test_the_foremost_are_those_of_the_history(run):
 
 
 def test_the_best_of_the_foremost_is_named_by_log_loss(run, place):
-    found = train_best(Run.open(run.folder), 2, "ctr", batch=64)
+    found = train_best(Run.open(run.folder), 2, "ctr", batch=64, folds=0)
     losses = [one.trained.validation.loss for one in found.foremost]
     assert found.best.trained.validation.loss == min(losses)
     plain = json.loads((run.folder / "trained.json").read_text(encoding="utf-8"))
