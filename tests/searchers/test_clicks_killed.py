@@ -22,7 +22,8 @@ from foresee.cli.app import app
 
 COMMAND = ["search", "nasrec-small", "--data", "clicks.csv", "--schema", "schema.toml", "--warmup", "1%", "--proxy", "sigeo",
            "--searcher", "batch_evolution", "--evaluations", "16", "--finalists", "2", "--train-best", "2", "--recipe", "ctr",
-           "--train-folds", "2", "--set", "recipe.batch=64", "--set", "batch_evolution.population=6", "--set", "batch_evolution.sample=3",
+           "--train-folds", "2", "--set", "recipe.batch=64",
+           "--set", "batch_evolution.population=6", "--set", "batch_evolution.sample=3",
            "--set", "batch_evolution.children=4", "--set", "space.blocks=2", "--set", "space.dense_widths=[16,32]",
            "--set", "space.sparse_widths=[16]", "--engine", "serial", "--resume", "--quiet"]
 
