@@ -19,7 +19,8 @@ from tests.killing import at_random, whole
 
 COMMAND = ["search", "nasrec-small", "--data", "clicks.csv", "--schema", "schema.toml", "--warmup", "1%", "--proxy", "sigeo",
            "--searcher", "batch_evolution", "--evaluations", "10", "--finalists", "2", "--train-best", "2", "--recipe", "ctr",
-           "--set", "recipe.batch=64", "--set", "batch_evolution.population=6", "--set", "batch_evolution.sample=3",
+           "--train-folds", "2", "--set", "recipe.batch=64",
+           "--set", "batch_evolution.population=6", "--set", "batch_evolution.sample=3",
            "--set", "batch_evolution.children=4", "--set", "space.blocks=2", "--set", "space.dense_widths=[16,32]",
            "--set", "space.sparse_widths=[16]", "--engine", "serial", "--resume", "--quiet"]
 
@@ -39,8 +40,10 @@ def end(folder):
         candidates = [(c.id, c.architecture, c.merit, c.status) for c in store.record().candidates]
         state, record = store.get("searcher_state"), store.record()
     trained = json.loads((folder / "trained.json").read_text(encoding="utf-8"))
+    assert "4 trainings" in trained.pop("chosen")  # which says their seconds too
     for one in trained["foremost"]:
-        one.pop("seconds")
+        one.pop("seconds", None)
+        one["compared"].pop("seconds")
     weights = {
         str(path.relative_to(folder)): hashlib.sha256(path.read_bytes()).hexdigest()
         for path in sorted(folder.rglob("*"))
@@ -52,11 +55,11 @@ def end(folder):
 
 @pytest.mark.slow
 def test_killed_at_random_moments_it_ends_with_the_same_network(tmp_path):
-    """Preparation, warm-up, search, finals, trainings: SIGKILL falls in any of them."""
+    """Preparation, warm-up, search, finals, comparison, training: SIGKILL falls in any of them."""
     clicks.write_schema(tmp_path / "schema.toml")
     clicks.write_log(tmp_path / "clicks.csv", 1000)
     folders = int(run_script(SCRIPT, tmp_path))
     whole = end(tmp_path / "whole")
-    assert len(whole[-1]) == 6  # the supernet, two networks, what encodes in the run and beside each
+    assert len(whole[-1]) == 4  # the supernet, the winner, what encodes in the run and beside it
     for folder in range(1, folders + 1):
         assert end(tmp_path / f"killed{folder}") == whole

@@ -64,16 +64,18 @@ class Compared:
 
     def to_json(self) -> dict[str, Any]:
         """Plain values: means over all looks, and each of them."""
-        each = [
+        each: list[dict[str, Any]] = [
             {"fold": one.fold, "seed": one.seed, "reason": one.reason}
             if one.judged is None
             else {"fold": one.fold, "seed": one.seed, "loss": one.judged.loss, "auc": one.judged.auc}
             for one in self.looks
         ]
-        losses, areas = ([one[key] for one in each if one.get(key) is not None] for key in ("loss", "auc"))
-        means = {"loss": _mean(losses), "auc": _mean(areas)} if self.merit is not None else {"loss": None, "auc": None}
+        whole = self.merit is not None
+        means = {key: _mean([one.get(key) for one in each]) if whole else None for key in ("loss", "auc")}
         return {**means, "looks": each, "seconds": self.seconds}
 
 
-def _mean(values: Sequence[float]) -> float | None:
-    return math.fsum(values) / len(values) if values else None
+def _mean(values: Sequence[float | None]) -> float | None:
+    """None where one of them is."""
+    there = [one for one in values if one is not None]
+    return math.fsum(there) / len(there) if there and len(there) == len(values) else None

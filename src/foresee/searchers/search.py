@@ -147,7 +147,7 @@ def search(
         return run
     from foresee.searchers.foremost import train_best as train_foremost
 
-    again = {"folds": train_folds, "seeds": train_seeds, "workers": workers or 1}
+    again: dict[str, Any] = {"folds": train_folds, "seeds": train_seeds, "workers": workers or 1}
     trained = train_foremost(run, train_best, recipe, data=data, observers=watching, **again)
     return replace(run, trained=trained)
 

@@ -207,6 +207,8 @@ def search(
         train_best, recipe = of_paper.training(full=full)
     if train_best is None and of_recipe:
         raise InputError("--set recipe.*: is for what is trained; say how many with --train-best")
+    if full and train_folds is None:
+        train_folds = 0  # as published
     again = {"folds": train_folds, "seeds": train_seeds, "workers": work.workers or 1}
     trains = None if train_best is None else checked(train_best, recipe, of_recipe, again)
     base = asked()

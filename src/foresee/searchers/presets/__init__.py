@@ -114,7 +114,8 @@ class Preset:
             return found
         from foresee.searchers.foremost import train_best as train_foremost
 
-        return replace(found, trained=train_foremost(found, many, recipe, observers=watching))
+        folds = 0 if full else None  # the published search compares on one validation part
+        return replace(found, trained=train_foremost(found, many, recipe, observers=watching, folds=folds))
 
     @cached_property
     def counts(self) -> list[tuple[str, Any, Any]]:

@@ -206,6 +206,27 @@ def test_semicolons_decimal_commas_and_quotes(tmp_path):
     assert "decimal_commas = [...]" in chunk.malformed[0].reason
 
 
+def test_a_byte_order_mark_long_ids_lists_and_a_time_that_only_clicks_have(tmp_path):
+    rows = []
+    for k in range(600):
+        yes, user, seen = rng.random() < 0.3, zipf(40), f"2024-05-{1 + k % 28:02}T{k % 24:02}:10:00Z"
+        keywords = str(rng.sample(["shoes", "sale", "kids"], 2)).replace("'", '"')
+        rows.append([10**29 + k, seen, 10**29 + user, keywords, f"{rng.random():.3f}", "EUR", seen if yes else "", yes])
+    names = ["impression_id", "shown_at", "user", "keywords", "bid", "currency", "click_time", "is_clicked"]
+    path = write(tmp_path / "ads.csv", names, rows)
+    path.write_bytes(b"\xef\xbb\xbf" + path.read_bytes())
+    there, found = taken(path)
+    assert [there[name] for name in names] == [
+        "left out", "time", "category", "category", "number", "left out", "left out", "label"
+    ]  # fmt: skip
+    assert found.schema.positive == ("True",)
+    assert next(one.reason for one in found.columns if one.name == "keywords").startswith("lists")
+    assert found.warnings[0].startswith("click_time is left out: where it is missing tells 100 %")
+    (chunk,) = chunks(path, found.schema)
+    assert chunk.malformed_count == 0
+    assert len(set(chunk.keys["user"].tolist())) == len({row[2] for row in rows})
+
+
 @pytest.mark.parametrize(
     ("no", "yes"), [("no", "yes"), ("False", "True"), ("-1", "1"), ("0.0", "1.0"), ("n", "y"), ("<=50K", ">50K")]
 )

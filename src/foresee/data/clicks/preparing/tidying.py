@@ -55,9 +55,10 @@ def tidy(root: Path, limit: float, *, now: float | None = None) -> list[Path]:
             if path.suffix or manifest_of(path) is not None:
                 size = sum(one.stat().st_size for one in path.rglob("*") if one.is_file())
                 there.append((path.stat().st_mtime, path, size))
-    total, gone = sum(size for _, _, size in there), []
+    total, gone = sum(size for _, _, size in there), list[Path]()
     for when, path, size in sorted(there):
         if now - when >= YOUNG and (total > limit or path.suffix):
             shutil.rmtree(path, ignore_errors=True)
-            total, gone = total - size, [*gone, path]
+            gone.append(path)
+            total -= size
     return gone
