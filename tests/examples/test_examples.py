@@ -41,6 +41,13 @@ PROMISES = {
         r"the program is right on \d+ of 100 pictures$",
         r"reports .*report\.html and .*defence.report\.html$",
     ],
+    "explain_a_network": [
+        r"ResNet: 559 k params, 78\.6 M MACs$",
+        rf"foresee +{NUMBER} +higher",
+        r"cell: width and depth 1c, 3;",
+        r"page: resnet\.html$",
+        rf"look at \d: it reads {NUMBER} and is told {NUMBER}$",
+    ],
     "from_images_to_a_model": [
         r"best \|.*\|, \d+ % of the test images right$",
         r"safetensors: model\.safetensors, largest difference 0\.0e\+00$",

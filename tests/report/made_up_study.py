@@ -28,6 +28,6 @@ def made_up(variants=10, seeds=3, slope=-0.5, rates=(0.025, 0.25)):
                 curves.append(Curve(cell.name, rate, seed, steps, losses, losses, right, **ends))
     heights = tuple(tuple(1 + x * x + y * y for x in STEPS) for y in STEPS)
     bowl, convex = Landscape(STEPS, heights, heights, 1.0, 8, 0), NearConvex((0.5,), 0.5)
-    around = [Around(one.name, 0, bowl, Curvature(9.0 / one.width, 0, 0, 2, 1.0, 8), convex) for one in cells[:3]]
+    around = [Around(one.name, 0, bowl, Curvature(9.0 / one.width, 0, 0, 2, 1.0, 8), convex) for one in cells[:4]]
     settings = {"epochs": 2, "channels": 4, "layers": 2, "recipe": "ch4_cifar"}
     return TrainedStudy(Study(cells, tuple(curves), settings), tuple(around))

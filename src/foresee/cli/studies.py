@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import typer
 
 from foresee.cli.groups import Group
-from foresee.cli.progress import Watch
 from foresee.errors import InputError
+from foresee.runs.events import Observer
 
 if TYPE_CHECKING:
     from foresee.insight.trained import TrainedStudy
@@ -28,17 +29,13 @@ class StudyOptions(Group):
     """A cell of the DARTS space and its variants, trained alike."""
 
     panel = "A study: a DARTS cell trained beside its variants"
+    usual: ClassVar[Mapping[str, str]] = {"variants": "no study", "train": f"{EPOCHS}ep", "rate": "0.025"}
 
     variants: Annotated[
-        int | None,
-        typer.Option(help="train so many variants too: connected otherwise, other operations", show_default="no study"),
+        int | None, typer.Option(help="train so many variants too: connected otherwise, or with other operations")
     ] = None
-    train: Annotated[
-        str | None, typer.Option(help="how long each is trained, such as 5ep", show_default=f"{EPOCHS}ep")
-    ] = None
-    rate: Annotated[list[float] | None, typer.Option(help="learning rate; may be repeated", show_default="0.025")] = (
-        None
-    )
+    train: Annotated[str | None, typer.Option(help="how long each is trained")] = None
+    rate: Annotated[list[float] | None, typer.Option(help="learning rate; may be repeated")] = None
     seeds: Annotated[int, typer.Option(help="trainings of each cell at each rate")] = SEEDS
     channels: Annotated[int, typer.Option(help="of the networks that are trained")] = 8
     layers: Annotated[int, typer.Option(help="cells of the networks that are trained")] = 5
@@ -65,7 +62,7 @@ class StudyOptions(Group):
                 "--variants: a study is of one cell of the darts space, such as: darts DARTS_V2 --variants 12"
             )
 
-    def run(self, what: tuple[Any, Any], settings: ScoringSettings, out: Path, watch: Watch) -> TrainedStudy:
+    def run(self, what: tuple[Any, Any], settings: ScoringSettings, out: Path, observer: Observer) -> TrainedStudy:
         """The study of `(space, architecture)`, kept in the folder of the page."""
         from foresee.data import load
         from foresee.insight.around import Looks
@@ -92,7 +89,7 @@ class StudyOptions(Group):
             device=settings.device,
             looks=Looks() if self.landscape else None,
             out=out / FOLDER,
-            observers=[watch.observe],
+            observers=[observer],
         )
 
 

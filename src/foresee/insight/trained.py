@@ -37,7 +37,7 @@ from foresee.training.sources import sources
 #: learning rates of Figures 4.3 and 4.4; the first is the usual one
 RATES = (0.025, 0.0025, 0.25)
 #: beside the cell itself so many that span the widths have their landscape looked at
-MAPPED = 3
+MAPPED = 4
 STUDY, TRAININGS, MAPS = "study.json", "trainings", "landscapes"
 
 
@@ -91,9 +91,9 @@ class TrainedStudy:
         return mean_of_few(self.study.among(names).values(rate=rate).std(1))
 
     def surroundings(self, shape: Literal["width", "depth"]) -> dict[str, Estimate]:
-        """Spearman's of width or depth with what was measured around the cells; empty for fewer than 3."""
+        """Spearman's of width or depth with what was measured around the cells; empty for fewer than 4."""
         shapes = {one.name: float(getattr(one, shape)) for one in self.study.cells}
-        if len({one.cell for one in self.around}) < 3:
+        if len({one.cell for one in self.around}) < 4:
             return {}
         across = np.array([shapes[one.cell] for one in self.around])
         return {
@@ -154,7 +154,7 @@ def study(
         task: what goes in and out; None for images of 3x32x32 in 10 classes.
         size: `channels` and `layers` of the networks.
         device: where.
-        looks: look at the landscape around the cell and three that span the widths, this closely; None: not at all.
+        looks: look at the landscape around the cell and four that span the widths, this closely; None: not at all.
         out: a folder to keep everything in; None keeps nothing, and trains cells again whose landscape is looked at.
         observers: are told how far it is.
         changes: other values of the recipe (`batch=128`).

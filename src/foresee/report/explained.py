@@ -128,7 +128,7 @@ def headline(found: Sequence[Explanation]) -> str:
     steering = one.standing("foresee")
     if steering is None or steering.percentile is None:
         return short_name(one)
-    return f"{short_name(one)}: better than {steering.percentile:.0f} % of random ones by the default score"
+    return f"{short_name(one)}: better than {steering.percentile:.0f} % of {steering.others} random ones by the default score"
 
 
 def short_name(one: Explanation) -> str:

@@ -87,7 +87,7 @@ def explain(
         trained = None
         if study.asked:
             with Watch("training", show=not work.quiet) as watch:
-                trained = study.run(subjects[0]["what"], settings, folder, watch)
+                trained = study.run(subjects[0]["what"], settings, folder, watch.observe)
     except KeyboardInterrupt:
         raise typer.Exit(watch.stopped()) from None
     page = save(found, out_, study=trained)
