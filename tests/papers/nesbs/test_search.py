@@ -40,10 +40,10 @@ def test_without_a_proxy_there_are_no_rows_of_ours():
 
 
 def test_figure_5_6_at_temperature_1_is_figure_5_3(chapter):
+    before = cells(made("thesis-figure-5.3", chapter, {**FEW, "sizes": (2,)}))
     kept = sorted((chapter / "results").iterdir())
     page = made("thesis-figure-5.6", chapter, {**FEW, "size": 2, "taus": (1.0,)})
     assert sorted((chapter / "results").iterdir()) == kept, "nothing is done twice"
-    before = cells(made("thesis-figure-5.3", chapter, {**FEW, "sizes": (2,)}))
     for row in ("nesbs-mc-sampling", "nesbs-svgd-rd"):
         column = "4 evaluations"
         assert cells(page)["tau = 1", row, column].ours == before["n = 2", row, column].ours

@@ -36,6 +36,12 @@ def test_the_same_images_in_another_place_are_the_same(tmp_path):
     assert Study(shop(tmp_path, TINY), OWN, 0).key == Study(shop(tmp_path, TINY, data=moved), OWN, 0).key
 
 
+def test_an_ensemble_goes_on_where_its_images_were_moved(chapter):
+    one = Study(shop(chapter, TINY), OWN, 0).run("deep:DARTS_V2", size=1)
+    moved = images(chapter, "moved.npz")
+    assert Study(shop(chapter, TINY, data=moved), OWN, 0).run("deep:DARTS_V2", size=1).measures == one.measures
+
+
 def test_values_are_made_once_and_kept_whole(tmp_path):
     study = Study(shop(tmp_path, TINY), OWN, 0)
     made = []

@@ -169,9 +169,19 @@ def begin(shelf: Shelf, settings: EnsembleSettings, parts: Parts) -> None:
         shelf.write(SETTINGS, said)
         return
     before = {key: stored.get(key) for key in said}
-    different = differences(json.loads(json.dumps(said)), before)
+    different = differences(_unnamed(json.loads(json.dumps(said))), _unnamed(before))
     if different:
         raise SettingsMismatchError(f"{shelf.folder}: another ensemble is in this folder: {'; '.join(different)}")
+
+
+def _unnamed(said: Mapping[str, Any]) -> dict[str, Any]:
+    """Without what the data is called: a file that was moved holds the same, by its fingerprint."""
+    parts = said["data"] if isinstance(said["data"], Mapping) else {}
+    bare = {
+        part: {key: one for key, one in facts.items() if key != "name"} if isinstance(facts, Mapping) else facts
+        for part, facts in parts.items()
+    }
+    return {**said, "data": bare}
 
 
 def train_member(
