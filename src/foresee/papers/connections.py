@@ -121,10 +121,10 @@ def figure_7_4(workshop: Workshop) -> Iterator[Found]:
         return
     found = metrics(workshop, sample, base(METRICS))
     condition, errors = found["kappa"].values.mean(0), 100 - sample.truth
-    known, theirs = known_pairs(condition, errors)
-    if len(known) > 2:
-        every = workshop.correlation(Measured(known[None]), theirs, "spearman")
-        yield Cell("kappa", "kappa over all:spearman", every, f"{len(known)} of {len(sample)} have a condition number")
+    have, theirs = known_pairs(condition, errors)
+    if len(have) > 2:
+        every = workshop.correlation(Measured(have[None]), theirs, "spearman")
+        yield Cell("kappa", "kappa over all:spearman", every, f"{len(have)} of {len(sample)} have a condition number")
     for name, proxy in METRICS.items():
         x = found[name].values.mean(0)
         groups = bins(x)

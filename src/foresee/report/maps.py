@@ -44,7 +44,7 @@ def contours(steps: Sequence[float], heights: Rows, scale: tuple[float, float], 
     lines = contour_generator(np.array(steps), np.array(steps), z)
     drawn = []
     for number, level in enumerate(np.linspace(low, high, LEVELS + 1)[1:]):
-        path = "".join(_path(points, steps) for points in lines.lines(level))
+        path = "".join(_path(np.asarray(points), steps) for points in lines.lines(level))
         if path:
             drawn.append(f'<path d="{path}" style="stroke-opacity: {1 - 0.75 * number / LEVELS:.2f}"/>')
     middle = SIDE / 2

@@ -43,7 +43,7 @@ class Shown:
 # -- charts ---------------------------------------------------------------------------------------------------------------
 def _line(study: Study, cell: Variant, measure: Measure, rate: float, scale: float) -> list[tuple[float, ...]]:
     """Step, mean, least and largest over the seeds that did not diverge, for each look that has one."""
-    place, found = study.cells.index(cell), []
+    place, found = study.cells.index(cell), list[tuple[float, ...]]()
     for step in study.steps:
         values = scale * study.values(measure, step=step, rate=rate)[:, place]
         known = values[np.isfinite(values)]
@@ -74,7 +74,8 @@ def _behind(study: Study, cells: Iterable[Variant], measure: Measure, rate: floa
     for one in cells:
         points = _line(study, one, measure, rate, scale)
         if points:
-            layers.append(Layer("straight", "dot", *(tuple(p[i] for p in points) for i in (0, 1)), label))  # type: ignore[arg-type]
+            x, mean = (tuple(point[part] for point in points) for part in (0, 1))
+            layers.append(Layer("straight", "dot", x, mean, label))
             label = ""
     return layers
 
@@ -126,7 +127,9 @@ def shapes(found: TrainedStudy) -> list[Drawing]:
         )
         chart = Chart(f"study-by-{shape}", text, f"{shape}{unit}", "validation loss at the end", "score", tuple(layers),
                       Scale())  # fmt: skip
-        last = [one for one in found.effects if one.shape == shape and one.rate == study.rates[0]][-1:]
+        last = [
+            one for one in found.effects if (one.shape, one.rate, one.measure) == (shape, study.rates[0], "val_loss")
+        ][-1:]
         note = "".join(f"Spearman {one.estimate}, {one.estimate.n} cells." for one in last).replace("-", "−")
         made.append(drawing(f"Loss by {shape}", chart, note))
     return made
