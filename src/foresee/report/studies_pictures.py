@@ -17,6 +17,7 @@ from foresee.report.figures import Chart, Layer, Scale
 from foresee.report.graphs import draw
 from foresee.report.html import Drawing, drawing
 from foresee.report.maps import contours, scale_of, shades
+from foresee.report.words import short
 
 MEASURES: tuple[tuple[Measure, str, float], ...] = (
     ("val_loss", "validation loss", 1.0),
@@ -164,7 +165,7 @@ def shown(
             steps = there.landscape.steps
             maps.append(contours(steps, there.landscape.loss, losses, role, f"loss {about}"))
             maps.append(shades(there.landscape.deviation, noises, role, f"gradient deviation {about}"))
-            facts = [(words.capitalize(), f"{read(there):.3g}") for words, read in MEASURED.items()]
+            facts = [(words.capitalize(), short(read(there))) for words, read in MEASURED.items()]
         made.append(Shown(cell, role, picture, drawing(str(cell), chart), tuple(maps), tuple(facts)))
     return made
 
