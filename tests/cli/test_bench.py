@@ -75,6 +75,7 @@ def test_the_same_command_again_scores_nothing(foresee, monkeypatch):
         ([], "--table"),
         (["--table", "small.npz"], "test_acc_cifar10, test_loss_cifar10, val_acc_cifar10"),
         (["--table", "absent.npz", "--target", "x"], "absent.npz"),
+        (["--table", "small.npz"], "small.npz: say what to foresee with --target: "),
         (["--table", "small.npz", "--target", "test_acc_cifar100"], "did you mean"),
         (["darts", "--table", "small.npz", "--target", "test_acc_cifar10"], "nasbench201"),
         ([*ASK, "--set", "zico.x=1"], "unknown name in --set 'zico'"),

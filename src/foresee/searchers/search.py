@@ -277,8 +277,16 @@ def _usually_limited(
     before = _before(out, resume)
     if settings.limits or (before is not None and not before.limits):
         return settings, {}
+    if before is not None and _was_limited(Path(str(out))):  # what is usual may have changed since
+        return replace(settings, limits=before.limits), {}
     usual = scorer.space.usual_limits(scorer.task, scorer.data.epoch_samples)
     return (replace(settings, limits=usual), usual) if usual else (settings, {})
+
+
+def _was_limited(out: Path) -> bool:
+    """Whether a run has limits that nobody asked for."""
+    with Store.open(RunFolder(out).store_path) as store:
+        return any(event.kind == LIMITED for event in store.record().events)
 
 
 def _problem(settings: SearchSettings, scorer: Scorer, measured: Mapping[str, float] | Measured | None) -> Problem:

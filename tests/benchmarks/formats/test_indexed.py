@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import gzip
 
 import pytest
 
@@ -22,19 +21,9 @@ def write(tmp_path):
     return make
 
 
-def test_the_order_is_that_of_the_benchmark(data_folder):
-    path = data_folder / "nas" / "nb201_cifar10.csv.gz"
-    if not path.is_file():
-        pytest.skip(f"no nas/{path.name} under FORESEE_DATA")
-    with gzip.open(path, "rt") as file:
-        for row in csv.DictReader(file):
-            assert official()[int(row["index"])] == row["arch_str"]
-    assert len(set(official())) == 15_625
-
-
 def test_hardware_and_robustness(write):
-    columns = ["index", "edgegpu_latency", "cifar10_fgsm_3.0", "test_acc_cifar10", "params", "synflow"]
-    table = load(write(columns, [7, 5.8, 31.5, 90.0, 100, 3.0], ["0.0", 4.0, "", 91.0, 200, 4.0]))
+    columns = ["Unnamed: 0", "index", "edgegpu_latency", "cifar10_fgsm_3.0", "test_acc_cifar10", "params", "synflow"]
+    table = load(write(columns, [0, 7, 5.8, 31.5, 90.0, 100, 3.0], [1, "0.0", 4.0, "", 91.0, 200, 4.0]))
     assert (table.space, table.architectures) == ("nasbench201", (official()[7], official()[0]))
     assert table.values("edgegpu_latency").tolist() == [5.8, 4.0]
     assert table.target("edgegpu_latency").direction == "lower"
@@ -67,6 +56,12 @@ def test_the_size_space_where_it_is_said(write):
 def test_what_is_no_number_of_an_architecture(write, rows, message):
     with pytest.raises(DataError, match=message):
         load(write(*rows))
+
+
+@pytest.mark.parametrize("columns", [["id", "x"], ["index", "arch", "x"], ["index", "metric", "x"]])
+def test_other_tables_are_not_taken_for_one(write, columns):
+    with pytest.raises(DataError, match=r"hardware\.csv: a csv"):
+        load(write(columns, [0] * len(columns)))
 
 
 def test_spaces_without_numbers(write):

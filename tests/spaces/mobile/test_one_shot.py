@@ -11,7 +11,7 @@ from torch.nn import functional as F
 
 from foresee.errors import InputError
 from foresee.seeds import generator, stream
-from foresee.spaces.mobile.sliced import SlicedDepthwise, centre
+from foresee.spaces.mobile.sliced import centre
 from foresee.spaces.one_shot import straight_through
 
 NAMES = ("mobile", "mobile_by_layer")
@@ -99,13 +99,6 @@ def test_channels_and_layers_that_nothing_uses_are_not_computed():
     assert (seen["0.0.look.0"], seen["1.0.look.0"], seen["1.1.look.0"]) == (16, 24, 48)
     assert not any(name.startswith("0.1.") for name in seen)
     assert not any("squeeze" in name for name in seen)
-
-
-def test_kernels_are_summed_which_is_the_sum_of_what_they_give():
-    conv = SlicedDepthwise(6, 6, 5, stride=2, padding=2, groups=6, bias=False)
-    x, half = torch.randn(2, 4, 7, 7), torch.tensor(0.5)
-    apart = [F.conv2d(x, centre(conv.weight[:4], kernel), None, 2, kernel // 2, groups=4) for kernel in (3, 5)]
-    torch.testing.assert_close(conv(x, [(3, half), (5, half)]), 0.5 * apart[0] + 0.5 * apart[1])
 
 
 def test_a_mixture_by_hand():

@@ -45,30 +45,6 @@ def test_the_default_design_is_mnasnets():
         space.enumerate()
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("e6k3", "1 stages, expected 2"),
-        ("e6k3:e4k3", "stage 2: expansion 4, expected one of 3, 6"),
-        ("e6k3:e6k7", "stage 2: kernel 7, expected one of 3, 5"),
-        ("e6k3x9:e6k3", "stage 1: 9 layers, expected one of 1, 2, 3, 4"),
-        ("e6k3+e3k3:e6k3", "stage 1: layers that differ"),
-    ],
-)
-def test_texts_outside_the_space_name_the_stage(text, message):
-    with pytest.raises(InputError, match=message):
-        Mobile(**FRAME).parse(text)
-
-
-def test_gates_that_are_not_free():
-    space = Mobile(**FRAME, squeeze=["yes", "no"])
-    assert str(space.parse("e6k3s:e3k3")) == "e6k3s:e3k3"
-    with pytest.raises(InputError, match="stage 1: e6k3, and this stage has squeeze-and-excitation: write an s"):
-        space.parse("e6k3:e3k3")
-    with pytest.raises(InputError, match="stage 2: e3k3s, and this stage has none: leave out the s"):
-        space.parse("e6k3s:e3k3s")
-
-
 @pytest.mark.parametrize("each", ["stage", "layer"])
 def test_a_neighbour_differs_in_one_decision_that_matters(each):
     space, rng = Mobile(**FRAME, each=each, layers=(1, 3)), random.Random(0)
@@ -115,33 +91,6 @@ def test_settings():
     single = Mobile(**FRAME, expansions=[3], kernels=[3], layers=[1], squeeze="no")
     with pytest.raises(InputError, match="nothing can be mutated"):
         single.mutate(single.parse("e3k3:e3k3"), random.Random(0))
-
-
-@pytest.mark.parametrize(
-    ("wrong", "message"),
-    [
-        ({"design": "mobilenet"}, "unknown design of space mobile 'mobilenet': did you mean mobilenet_v"),
-        ({"widths": []}, r"widths \[\], expected a list"),
-        ({"widths": [8, 0]}, "widths 0, expected a whole number"),
-        ({"widths": "8"}, "widths '8', expected a list"),
-        ({"strides": [1, 2]}, "2 strides for 6 widths, expected one for each"),
-        ({"strides": [3] * 6}, "strides 3"),
-        ({"expansions": [0.5]}, r"expansions \[0.5\], expected numbers from 1 to 100"),
-        ({"expansions": [3, 3]}, "expected each once"),
-        ({"kernels": [4]}, r"kernels \[4\], expected odd numbers"),
-        ({"layers": [0]}, "layers 0"),
-        ({"squeeze": "maybe"}, "unknown squeeze of space mobile 'maybe'"),
-        ({"squeeze": ["no"]}, "1 squeeze for 6 widths"),
-        ({"each": "block"}, "unknown each of space mobile"),
-        ({"activation": "tanh"}, "unknown activation"),
-        ({"stem": 0}, "stem 0"),
-        ({"stem_stride": 3}, "stem_stride 3"),
-        ({"features": -1}, "features -1"),
-    ],
-)
-def test_settings_that_do_not_fit(wrong, message):
-    with pytest.raises(InputError, match=message):
-        get("mobile", **wrong)
 
 
 def test_the_picture_and_tasks_that_are_no_images():

@@ -203,8 +203,10 @@ def reading(where: str, expected: str) -> Iterator[None]:
     """Whatever goes wrong while a stranger's bytes are taken apart becomes one error that names the file."""
     try:
         yield
-    except ForeseeError:
-        raise
+    except ForeseeError as error:
+        if where in str(error):
+            raise
+        raise DataError(f"{where}: {error}") from error  # what a space says of a text knows no file
     except FileNotFoundError as error:
         raise DataError(f"{where}: no such file") from error
     except Exception as error:  # parsers of damaged files raise nearly anything

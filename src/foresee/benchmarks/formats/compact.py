@@ -21,15 +21,15 @@ import numpy as np
 from foresee.benchmarks.formats import spelling
 from foresee.benchmarks.formats.base import File, Format, reading
 from foresee.benchmarks.formats.collect import Collector, check_space
-from foresee.benchmarks.formats.naming import IMAGE_TASKS, TRANSNAS_TASKS, measured, parted
+from foresee.benchmarks.formats.naming import IMAGE_TASKS, TRANSNAS_TASKS, measured, parted, plain
 from foresee.benchmarks.table import MEAN, UNKNOWN, Table
 from foresee.errors import DataError
 
 #: columns that number or name the rows
-_IGNORED = {"index", "unique_id", "naslib_idx", "hash", "space", "n", ""}
+IGNORED = {"index", "unique_id", "naslib_idx", "hash", "space", "n", "unnamed:_0", ""}
 _COSTS = "params|macs|flops|train_time"
 #: names of a column of texts, where a benchmark's own name is not there
-_TEXT_COLUMNS = ("arch_str", "arch", "architecture", "arch_string", "cell", "channels")
+TEXT_COLUMNS = ("arch_str", "arch", "architecture", "arch_string", "cell", "channels")
 
 
 @dataclass(frozen=True)
@@ -77,7 +77,7 @@ class Layout:
         if set(self.spelled) <= there and (self.looks is None or self.spelled != ("arch",)):
             return self.spelled if not self.any_of or there & set(self.any_of) else ()
         looks = self.looks or (lambda text: False)
-        names = [name for name in _TEXT_COLUMNS if looks(file.first_row.get(name, ""))]
+        names = [name for name in TEXT_COLUMNS if looks(file.first_row.get(name, ""))]
         if names:
             return (names[0],)
         return self.spelled if set(self.spelled) <= there and there & set(self.any_of) else ()
@@ -91,7 +91,7 @@ class Layout:
             spell = self.spell(file, named, spelled)
             collector.add_all(list(spelling.texts(file, spelled, spell)))
         for column in file.columns:
-            if column not in _IGNORED and column not in spelled:
+            if plain(column) not in IGNORED and column not in spelled:
                 self.add(column, file, collector)
         return collector.table()
 
@@ -213,5 +213,5 @@ def nearest(file: File) -> str:
 
 def check_numbers(file: File, columns: Sequence[str]) -> None:
     """A `DataError` where a file has nothing but the columns that spell its architectures."""
-    if not set(file.header) - set(columns) - _IGNORED:
+    if not {plain(name) for name in file.header if name not in columns} - IGNORED:
         raise DataError(f"{file.where}: no column of numbers beside {', '.join(columns)}")

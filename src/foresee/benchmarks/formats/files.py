@@ -72,7 +72,8 @@ def load(
         raise DataError(f"{path}: sha256 is {file.sha256}, expected {sha256}; another file, or a damaged one")
     chosen = _chosen(file, format)
     if not chosen.pickled:
-        table = chosen.read(file, asked)
+        with reading(file.where, chosen.what):
+            table = chosen.read(file, asked)
     elif trust_pickle:
         table = pickles.in_child(file, asked)
     else:

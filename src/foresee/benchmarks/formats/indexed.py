@@ -13,17 +13,15 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 
-import numpy as np
-
 from foresee.benchmarks.formats import spelling
 from foresee.benchmarks.formats.base import File, Format, reading
 from foresee.benchmarks.formats.collect import Collector
-from foresee.benchmarks.formats.compact import Layout, check_numbers
+from foresee.benchmarks.formats.compact import IGNORED, TEXT_COLUMNS, Layout, check_numbers
 from foresee.benchmarks.formats.naming import IMAGE_TASKS, measured, parted, plain
 from foresee.benchmarks.table import MEAN, UNKNOWN, Table
 from foresee.errors import InputError
 
-_NUMBERS = ("index", "idx", "arch_index", "arch_idx", "arch_id", "architecture_index", "nasbench201_index", "id")
+_NUMBERS = ("index", "idx", "arch_index", "arch_idx", "architecture_index", "nasbench201_index")
 
 
 def _nasbench201() -> Sequence[str]:
@@ -72,7 +70,7 @@ def read(file: File, space: str | None) -> Table:
     check_numbers(file, (column,))
     layout = Layout("by number", (column,), spelling.nasbench201, named, IMAGE_TASKS)
     for name in file.columns:
-        if name != column and name != "":
+        if name != column and plain(name) not in IGNORED:
             _add(name, file, collector, layout)
     return collector.table()
 
@@ -103,10 +101,8 @@ def _column(file: File) -> str:
 
 
 def _recognises(file: File) -> bool:
-    return (
-        any(plain(name) in _NUMBERS for name in file.header)
-        and np.char.isnumeric([file.first_row.get(_column(file), "").partition(".")[0] or "0"]).all().item()
-    )
+    spelled = {*TEXT_COLUMNS, "adj_upper", "adj7x7", "ops", "metric", "value"}
+    return not spelled & set(file.header) and any(plain(name) in _NUMBERS for name in file.header)
 
 
 FORMAT = Format("indexed", "a csv with a benchmark's numbers for architectures", _recognises, read)
