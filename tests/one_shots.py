@@ -16,8 +16,10 @@ from foresee.seeds import generator
 from foresee.spaces.autoformer import AutoFormerTiny
 from foresee.spaces.base import Space
 from foresee.spaces.darts import DARTS, DARTSNASI
+from foresee.spaces.mobile import Mobile
 from foresee.spaces.nasbench1shot1 import NASBench1Shot1S1, NASBench1Shot1S2, NASBench1Shot1S3
 from foresee.spaces.nasbench201 import NASBench201
+from foresee.spaces.nasbench_macro import NASBenchMacro
 from foresee.spaces.nasrec import NASRecFull, NASRecSmall
 from foresee.spaces.nats_size import NATSSize
 from foresee.spaces.one_shot import OneShot
@@ -70,6 +72,23 @@ CASES = {
     "darts_partial": Case(DARTS, {"channels": 4, "layers": 3, "partial": 2, "edge_normalisation": True}),
     "darts_nasi": Case(DARTSNASI, {"channels": 2, "layers": 3}),
     "nats_size": Case(lambda: NATSSize(step=2)),
+    "nasbench_macro": Case(lambda: NASBenchMacro(channels=2, head=4)),
+    "mobile": Case(lambda: Mobile(widths=(4, 8), strides=(1, 2), layers=(1, 2), stem=4, first=4, head=8)),
+    "mobile_by_layer": Case(
+        lambda: Mobile(
+            design="mobilenet_v3",
+            widths=(4, 6),
+            strides=(2, 1),
+            expansions=(1, 3),
+            layers=(1, 2),
+            squeeze="free",
+            stem=4,
+            first=0,
+            stem_stride=1,
+            head=6,
+            features=5,
+        )
+    ),
     "autoformer": Case(
         lambda: AutoFormerTiny(
             embed=(8, 12), mlp=(1.5, 2.0), heads=(1, 2), depth=(1, 2, 3), patch=4, head_dim=4, reach=3

@@ -107,14 +107,15 @@ def needed(names: Iterable[str]) -> dict[str, metadata.Distribution]:
 def stranger(wheel, tmp_path_factory) -> Path:
     """`bin` of an environment that holds the wheel and what it needs, as installed here, and nothing else."""
     folder = tmp_path_factory.mktemp("environment")
-    run([sys.executable, "-m", "venv", str(folder)])
+    run([sys.executable, "-m", "venv", "--without-pip", str(folder)])  # which takes longest; ours installs there, too
     (site,) = folder.glob("lib/python*/site-packages")
     required = [line for line in metadata_of(wheel).get_all("Requires-Dist") if "extra ==" not in line]
     for one in needed(required).values():
         for top in {file.parts[0] for file in one.files or () if file.parts[0] not in ("..", "__pycache__")}:
             if not (site / top).exists():
                 (site / top).symlink_to(Path(str(one.locate_file(top))))
-    run([str(folder / "bin" / "pip"), "install", "--quiet", "--no-index", "--no-deps", str(wheel)])
+    there = ["--python", str(folder / "bin" / "python")]
+    run([sys.executable, "-m", "pip", *there, "install", "--quiet", "--no-index", "--no-deps", str(wheel)])
     return folder / "bin"
 
 
@@ -158,4 +159,4 @@ print(fs.__file__, fs.score(net, fs.data.load("digits").batch(16, seed=0)).statu
         ["doctor"],
     ):
         assert run([str(stranger / "foresee"), *command], cwd=tmp_path).strip()
-    run([str(stranger / "pip"), "check"])
+    run([sys.executable, "-m", "pip", "--python", str(stranger / "python"), "check"])

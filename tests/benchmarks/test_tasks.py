@@ -19,6 +19,7 @@ from foresee.task import Task
         ("nasbench201", "ImageNet16-120", (3, 16, 16), 120),
         ("nats_size", "cifar100", (3, 32, 32), 100),
         ("nasbench101", "", (3, 32, 32), 10),
+        ("nasbench_macro", "cifar10", (3, 32, 32), 10),
         ("transnas_micro", "class_object", (3, 64, 64), 75),
         ("transnas_micro", "class_scene", (3, 64, 64), 47),
         ("transnas_micro", "jigsaw", (3, 64, 64), 1000),
@@ -50,6 +51,7 @@ def test_unknown_names_are_answered_with_the_known():
         ("nb201_cifar10.csv.gz", "nasbench201", "params:cifar10"),
         ("nb201_proxies_cifar10.csv.gz", "nasbench201", "params"),
         ("nb101.csv.gz", "nasbench101", "params"),
+        ("nb_macro.csv.gz", "nasbench_macro", "params"),
     ],
 )
 def test_params_are_those_of_the_table(data_folder, file, space, column):

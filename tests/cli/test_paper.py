@@ -37,8 +37,14 @@ def test_list_names_every_table_and_what_becomes_of_it(foresee):
     assert "ImageNet" in rows["nasi-table-5"]["ours"]
     assert rows["sigeo-table-1"]["ours"] == "computed here"
     assert rows["dextr-figure-1a"]["numbers"] == "a picture"
+    for row in rows.values():
+        assert row["ours"] != "computed here" or (row["computes"] and row["size"]), row
+        assert "\n" not in row["computes"] + row["size"] + row["ours"]
+    assert rows["thesis-figure-4.3"]["size"].startswith("4 variants, 3 seeds, 5 epochs")
+    assert rows["dextr-table-1"]["size"] == "1,000 architectures of each benchmark"
     text = foresee("paper", "list")
     assert all(name in text for name in rows)
+    assert "61 published tables, 54 of them computed here" in " ".join(text.split())
 
 
 @pytest.mark.parametrize("name", numbers.names())

@@ -14,7 +14,7 @@ from tests.properties import examples
 
 import foresee.data as fd
 from foresee.batch import Batch
-from foresee.data import Data
+from foresee.data import Data, Digits
 from foresee.data.base import digest
 from foresee.errors import InputError
 from foresee.testing import DataSuite
@@ -188,6 +188,20 @@ def test_parts_are_normalised_by_the_training_part() -> None:
     assert parts["test"].statistics == parts["training"].statistics
     named_otherwise = data.split({"a": 0.5, "b": 0.5}, ordered=True)
     assert named_otherwise["b"].statistics.mean == pytest.approx((np.arange(20).mean(),))
+
+
+def test_others_can_be_normalised_by_the_training_part() -> None:
+    whole, other = Digits(size=8, split="train"), Digits(size=8, split="test")
+    part = whole.split({"train": 0.3, "val": 0.7})["train"]
+    made = other.normalised_by(part)
+    assert other.statistics == whole.statistics, "and is left as it was"
+    assert made.statistics == part.statistics != whole.statistics
+    assert made.fingerprint != other.fingerprint
+    assert made.name == other.name
+    assert other.normalised_by(whole) is other
+    assert made.normalised_by(part) is made
+    plain = Digits(size=8, split="test", normalise=False)
+    assert plain.normalised_by(part) is plain
 
 
 def test_what_is_fixed_already_stays() -> None:

@@ -105,7 +105,7 @@ def test_hnas_with_eight_metrics(tmp_path, monkeypatch):
 
 @pytest.mark.slow
 def test_curves_over_the_evaluations_and_of_the_bound(tmp_path):
-    where = workshop(write(tmp_path), sample=12, repeats=2, batch_size=4)
+    where = workshop(write(tmp_path), sample=12, repeats=1, batch_size=4)
     page = reproduce("thesis-figure-7.3", where)
     curves = {one.name: one for one in page.scatters}
     assert {"random", "rea", "reinforce", "bohb", "hnas-trace"} == {

@@ -8,7 +8,7 @@ from random import Random
 import numpy as np
 import pytest
 
-import foresee.papers.dextr_trained as tables_of_dextr
+import foresee.papers.dextr.trained as tables_of_dextr
 from foresee.papers import Workshop, reproduce
 from foresee.papers.darts_trained import KNOWN, PRINTED, known
 from foresee.papers.trained import CIFAR, IMAGENET, printed, searched, size

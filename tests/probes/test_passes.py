@@ -77,11 +77,11 @@ def test_a_failure_is_remembered():
 # -- settings and draws -------------------------------------------------------------------------------------------------
 def test_a_look_is_its_name_and_its_settings(small, batch):
     log: list = []
-    looks = [Declared.read("batch.exchanges", {"columns": 2}), "batch.gradients"]
+    looks = [Declared.read("batch.exchanges", {"channels": 2}), "batch.gradients"]
     probe = Probe(Counted(small(), log), batch(), looks=looks)
     _ = probe.batch.gradients
-    few = probe.batch.see(Exchanges(columns=2))
-    assert probe.batch.see(Exchanges(256, 2)) is few
+    few = probe.batch.see(Exchanges(channels=2))
+    assert probe.batch.see(Exchanges(2, 8)) is few
     assert len(log) == 1
     usual = probe.batch.see("exchanges")
     assert probe.batch.see(Exchanges()) is usual

@@ -25,17 +25,24 @@ def slow_sphericity(matrix):
     return np.exp(np.log(values).mean())
 
 
-def slow_mean(maps, columns=8):
-    """Mean over groups of as few samples as give `columns` positions per channel: one group after the other."""
-    samples, channels, positions = maps.shape
-    size = min(samples, math.ceil(columns * channels / positions))
+def slow_share(matrix):
+    """Independent channels, as a share: from the eigenvalues of the correlations of those that are not constant."""
+    alive = matrix[np.ptp(matrix, axis=1) > 0]
+    values = np.linalg.eigvalsh(np.atleast_2d(np.corrcoef(alive)))
+    return values.sum() ** 2 / (values**2).sum() / len(matrix)
+
+
+def slow_mean(maps, measure, least):
+    """Mean over groups of as few samples as give `least` positions: one group after the other."""
+    samples, _, positions = maps.shape
+    size = min(samples, math.ceil(least / positions))
     size = samples // (samples // size)
     groups = [maps[start : start + size] for start in range(0, samples - size + 1, size)]
-    return np.mean([slow_sphericity(np.concatenate(list(group), axis=1)) for group in groups])
+    return np.mean([measure(np.concatenate(list(group), axis=1)) for group in groups])
 
 
-def slow(network, x, seed):
-    """Sum over layers of directions times the mean of two looks: every tensor kept, gradients one by one."""
+def slow(network, x, seed, form):
+    """Sum over layers by two looks, over how far outputs move: every tensor kept, gradients one by one."""
     kept = []
     for module in network.modules():
         if isinstance(module, nn.Conv2d | nn.Linear):
@@ -49,23 +56,28 @@ def slow(network, x, seed):
         moved += float(((slope * layer.weight.detach()) ** 2).sum()) / outputs.numel()
     total = 0.0
     for (layer, read, _), gradient in zip(kept, told, strict=True):
-        looks = [slow_mean(t.detach().numpy().reshape(len(x), t.shape[1], -1)) for t in (read, gradient)]
-        wide = layer.in_channels * 3 if isinstance(layer, nn.Conv2d) else layer.in_features
-        total += wide * math.sqrt(looks[0] * looks[1])
-    return total / (1 + math.log(1 + math.sqrt(moved)))
+        maps = [t.detach().numpy().reshape(len(x), t.shape[1], -1) for t in (read, gradient)]
+        if form == 2:
+            looks = [slow_mean(one, slow_sphericity, 8 * one.shape[1]) for one in maps]
+            wide = layer.in_channels * 3 if isinstance(layer, nn.Conv2d) else layer.in_features
+            total += wide * math.sqrt(looks[0] * looks[1])
+        else:
+            looks = [slow_mean(one, slow_share, 16) for one in maps]
+            total += math.sqrt(layer.weight.numel() * looks[0] * looks[1])
+    return total / (1 + math.log(1 + math.sqrt(moved)) if form == 2 else (1 + moved) ** (1 / 6))
 
 
 @pytest.mark.checks("foresee")
 @RANDOM
-@given(seed=st.integers(0, 10**6), norm=st.booleans(), samples=st.integers(3, 9))
-def test_the_formula(seed, norm, samples):
+@given(seed=st.integers(0, 10**6), norm=st.booleans(), samples=st.integers(3, 9), form=st.sampled_from([2, 3]))
+def test_the_formula(seed, norm, samples, form):
     torch.manual_seed(seed)
     layers = [nn.Conv2d(2, 5, 3), nn.BatchNorm2d(5) if norm else nn.Identity(), nn.GELU(), nn.Conv2d(5, 4, 3)]
     network = nn.Sequential(*layers, nn.Flatten(), nn.Linear(4 * 16, 6)).double()
     x = torch.randn(samples, 2, 8, 8, dtype=torch.float64)
-    found = score(network, x, seed=seed)
-    assert found.proxy == "foresee"
-    assert found.value == pytest.approx(slow(network, x, seed), rel=1e-4)
+    found = score(network, x, "foresee:2" if form == 2 else "foresee", seed=seed)
+    assert found.proxy == ("foresee:2" if form == 2 else "foresee")
+    assert found.value == pytest.approx(slow(network, x, seed, form), rel=1e-4)
 
 
 def test_it_is_the_default_of_score_rank_and_search():
@@ -110,18 +122,51 @@ def test_copies_of_a_channel_are_no_new_directions():
     torch.manual_seed(2)
     layer, x = nn.Conv2d(3, 8, 3), torch.randn(8, 3, 8, 8)
     network = nn.Sequential(layer, nn.ReLU(), nn.Conv2d(8, 4, 1))
-    free = score(network, x).parts["reads"]
+    free = score(network, x, "foresee:2").parts["reads"]
     with torch.no_grad():
         layer.weight[4:], layer.bias[4:] = layer.weight[:4], layer.bias[:4]
-    alone = score(layer, x).parts["reads"]
-    assert score(network, x).parts["reads"] - alone < 0.01 * (free - alone)
+    alone = score(layer, x, "foresee:2").parts["reads"]
+    assert score(network, x, "foresee:2").parts["reads"] - alone < 0.01 * (free - alone)
+    narrow = nn.Sequential(nn.Conv2d(3, 4, 3), nn.ReLU(), nn.Conv2d(4, 4, 1))
+    with torch.no_grad():
+        narrow[0].weight.copy_(layer.weight[:4]), narrow[0].bias.copy_(layer.bias[:4])
+    both = [score(one, x).parts["reads"] - score(one[0], x).parts["reads"] for one in (network, narrow)]
+    shares = [read / math.sqrt(one[2].weight.numel()) for read, one in zip(both, (network, narrow), strict=True)]
+    assert 8 * shares[0] == pytest.approx(4 * shares[1], rel=1e-5)
 
 
 def test_a_filter_of_a_group_reads_only_its_group():
     torch.manual_seed(3)
     x = torch.randn(8, 8, 8, 8)
-    parts = [score(nn.Conv2d(8, 8, 3, groups=g), x).parts["reads"] for g in (1, 2, 8)]
+    parts = [score(nn.Conv2d(8, 8, 3, groups=g), x, "foresee:2").parts["reads"] for g in (1, 2, 8)]
     assert parts == pytest.approx([parts[0], parts[0] / 2, parts[0] / 8])
+    parts = [
+        score(nn.Conv2d(8, 8, 3, groups=g), x).parts["reads"] for g in (1, 2, 8)
+    ]  # as many weights, so many times less
+    assert parts == pytest.approx([parts[0], parts[0] / 2**0.5, parts[0] / 8**0.5])
+
+
+@RANDOM
+@given(seed=st.integers(0, 10**6), channels=st.integers(1, 6), side=st.integers(4, 7))
+def test_a_layer_learns_no_more_than_its_weights_and_positions_allow(seed, channels, side):
+    torch.manual_seed(seed)
+    layer = nn.Conv2d(channels, 9, 3)
+    found = score(layer, torch.randn(4, channels, side, side))
+    assert 0 < found.value <= math.sqrt(layer.weight.numel()) * (1 + 1e-9)
+    sides = sorted([found.parts["reads"], found.parts["told"]])
+    assert sides[0] * (1 - 1e-9) <= found.value / found.parts["steady"] <= sides[1] * (1 + 1e-9)
+
+
+def test_width_on_a_small_map_gains_little():
+    """A sample has no more independent channels than positions; a large map has room for more channels."""
+
+    def gain(side):
+        torch.manual_seed(4)
+        x = torch.randn(16, 64, side, side)
+        return score(nn.Conv2d(64, 256, 1), x).value / score(nn.Conv2d(64, 32, 1), x).value
+
+    assert gain(4) < 1.3
+    assert gain(20) > 1.8
 
 
 def test_how_far_outputs_move_when_every_weight_is_off():
@@ -132,7 +177,7 @@ def test_how_far_outputs_move_when_every_weight_is_off():
     )
     network, x = network.double(), torch.randn(6, 3, 8, 8, dtype=torch.float64)
     steady = [score(network, x, seed=seed).parts["steady"] for seed in range(40)]  # forty projections
-    found = [math.exp(1 / one - 1) - 1 for one in steady]
+    found = [math.sqrt(one**-6 - 1) for one in steady]
     weights = [layer.weight for layer in network if hasattr(layer, "weight")]
     true, error, squares = [w.detach().clone() for w in weights], 1e-4, []
     with torch.no_grad():
@@ -167,6 +212,18 @@ def test_larger_outputs_are_less_steady_and_smaller_ones_are_not_rewarded_withou
     assert values[1e-3] > values[1.0] > values[1e3] > 0
 
 
+def test_the_form_before_stays_as_it_was():
+    torch.manual_seed(1)
+    network, x = nn.Sequential(nn.Conv2d(3, 4, 3), nn.ReLU(), nn.Conv2d(4, 4, 3)), torch.randn(4, 3, 8, 8)
+    before = score(network, x, "foresee:2")
+    assert before.value == score(network, x, "foresee", settings={"form": 2}).value
+    assert before.value != score(network, x).value
+    layers = score(network, x, "foresee:2", settings={"layers": True}).parts
+    assert sum(part for name, part in layers.items() if name.startswith("layer ")) * layers["steady"] == pytest.approx(
+        before.value
+    )
+
+
 def test_tokens_vectors_and_categories():
     class Clicks(nn.Module):
         def __init__(self):
@@ -187,8 +244,11 @@ def test_what_it_cannot_look_at_is_a_status():
     broken = nn.Conv2d(1, 2, 1)
     nn.init.constant_(broken.weight, float("inf"))
     assert score(broken, torch.randn(2, 1, 3, 3)).status == "nan"
-    with pytest.raises(fs.errors.InputError, match="at least 2 channels"):
-        score(nn.Conv2d(1, 2, 1), torch.randn(2, 1, 3, 3), settings={"channels": 1})
+    for settings in ({"channels": 1}, {"positions": 1}, {"columns": 0}):
+        with pytest.raises(fs.errors.InputError, match="at least 2 channels"):
+            score(nn.Conv2d(1, 2, 1), torch.randn(2, 1, 3, 3), settings=settings)
+    with pytest.raises(fs.errors.InputError, match="forms 2 and 3"):
+        score(nn.Conv2d(1, 2, 1), torch.randn(2, 1, 3, 3), settings={"form": 1})
 
 
 def test_other_settings_are_looked_at_in_the_shared_pass():

@@ -1,6 +1,7 @@
 """What foresee gave before its rooms were rebuilt: made once by this file, held by `test_kept.py`.
 
-The transformer ("tokens") was made again when packed projections and functional activations were first seen.
+What was the default score then is `foresee:2`. The transformer ("tokens") was made again when packed projections and
+functional activations were first seen.
 
 Only public names are used, so the same code runs on the foresee of then and of now:
 
@@ -91,7 +92,7 @@ def searched() -> dict[str, Any]:
     small = {"channels": 2, "cells": 1}
     asked: dict[str, dict[str, Any]] = {
         "evolution": {
-            "space": "nasbench201", "proxies": ["grad_norm", "naswot", "foresee"], "searcher": "evolution",
+            "space": "nasbench201", "proxies": ["grad_norm", "naswot", "foresee:2"], "searcher": "evolution",
             "budgets": [fs.budgets.params < 2500], "evaluations": 40, "seed": 5, "space_settings": small,
             "searcher_settings": {"population": 8, "sample": 3}, "inputs": (3, 8, 8), "outputs": 4, "batch_size": 8,
         },
@@ -118,7 +119,7 @@ def _rows(run: Any) -> list[Any]:
 def benched() -> dict[str, Any]:
     """Scores as a bench makes them, of digits, under two seeds."""
     matrices = fs.benchmarks.scored(
-        "nasbench201", [CELL, BROKEN], ["foresee", "dextr", "zico", "params"], task=fs.Task((3, 16, 16), 10),
+        "nasbench201", [CELL, BROKEN], ["foresee:2", "dextr", "zico", "params"], task=fs.Task((3, 16, 16), 10),
         space_settings={"channels": 4, "cells": 1}, seeds=(0, 1), batch_size=16,
     )  # fmt: skip
     return {

@@ -59,10 +59,28 @@ def run(place, log):
 
 def test_a_small_log_has_a_limit_that_is_said(run):
     tables = 16 * sum(run.best.task.vocabularies)
-    assert run.record.settings["limits"] == {"params": {"max": 400_000 + tables}}
+    assert run.record.settings["limits"] == {"params": {"max": 60_000 + tables}}
     said = [event.details for event in run.record.events if event.kind == "limited"]
     assert [one["limits"] for one in said] == [run.record.settings["limits"]]
     assert 0 < said[0]["samples"] < 200_000
+
+
+def test_a_run_keeps_the_limit_that_was_usual_when_it_began(run, place, log, monkeypatch):
+    monkeypatch.setattr("foresee.spaces.nasrec.space.AT_LEAST", 70_000)
+    asked = {
+        key: run.record.settings[key] for key in ("data", "schema", "warmup", "space_settings", "searcher_settings")
+    }
+    again = fs.search(
+        "nasrec_small",
+        ["sigeo"],
+        "batch_evolution",
+        evaluations=14,
+        finalists=0,
+        out=place / "run",
+        resume=True,
+        **asked,
+    )
+    assert again.record.settings["limits"] == run.record.settings["limits"]
 
 
 def test_who_asks_for_a_limit_has_that_one_alone(place, log, tmp_path):

@@ -16,6 +16,7 @@ from foresee.task import Task
 FORMS = {
     "nasbench201": {"channels": 2, "cells": 1},
     "transnas_micro": {"channels": 2},
+    "nasbench_macro": {"channels": 2, "head": 4},
     "darts": {"channels": 2, "layers": 2},
     "nasbench1shot1_s1": {"channels": 2, "cells": 3},
     "nasbench1shot1_s2": {"channels": 2, "cells": 3},
@@ -94,7 +95,9 @@ def test_inputs_are_all_read_at_first():
 
 
 @pytest.mark.parametrize("searcher", ["zero_cost_pt", "te_nas"])
-@pytest.mark.parametrize("space", ["mlp", "nasbench101", "darts_nasi", "nats_size", "autoformer_tiny", "resnet"])
+@pytest.mark.parametrize(
+    "space", ["mlp", "nasbench101", "darts_nasi", "nats_size", "autoformer_tiny", "resnet", "mobile"]
+)
 def test_a_space_that_does_not_fit_is_refused(searcher, space):
     settings = ScoringSettings(proxies=("params",), data="synthetic")
     with pytest.raises(UnsupportedError) as caught:

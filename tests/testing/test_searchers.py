@@ -11,6 +11,7 @@ from tests.searchers import stepping
 
 from foresee.errors import RunError
 from foresee.runs import engines
+from foresee.runs.engines import processes
 from foresee.searchers.base import searchers
 from foresee.spaces.base import spaces
 from foresee.testing import SearcherSuite
@@ -91,15 +92,17 @@ def test_what_papers_set_is_said_of_settings_that_exist(ours):
 
 
 @pytest.mark.slow
-def test_processes_give_the_run_of_one(ours):
+def test_processes_give_the_run_of_one(ours, monkeypatch):
     """Two worker processes, and each searcher that the suite's space is for."""
+    monkeypatch.setattr(processes._Start, "method", processes._Start.method)
+    engines.get_ready("foresee.scoring.ready")  # so that workers do not import torch one by one
     usual = {"best_of": {"pool": 20}, "genetic": {"population": 8, "mutations": 3, "crossovers": 3}}
     small = {"evolution": {"population": 6, "sample": 3}, "nsga2": {"population": 6}, "batch_evolution": {
         "population": 8, "sample": 4, "children": 4}}  # fmt: skip
     for name in ours:
         if searchers[name].fits(spaces["nasbench201"]) or name not in {*usual, *small, "reinforce", "local_search"}:
             continue
-        chosen = {"searcher": name, "settings": {**usual, **small}.get(name, {}), "evaluations": 20}
+        chosen = {"searcher": name, "settings": {**usual, **small}.get(name, {}), "evaluations": 12}
         suite = type("Suite", (SearcherSuite,), chosen)()
         found = suite.whole(lambda work: engines.make("processes", work, 2)).essence
         assert found == suite.whole().essence, name

@@ -149,3 +149,16 @@ def test_yes_or_no_and_numbers() -> None:
     late = torch.zeros(30, 1)
     late[-1] = 0.5
     assert sources((x, late)).train.kind() == "values"
+
+
+def test_the_test_is_normalised_by_what_is_learnt_from() -> None:
+    """Also where a share of the training split is kept for validation: so an exported network answers as it was judged."""
+    whole = sources("digits", inputs=(1, 8, 8))
+    assert whole.test is not None
+    assert whole.test.words["fingerprint"] == Digits(channels=1, size=8, split="test").fingerprint
+    made = sources("digits", share=0.5, inputs=(1, 8, 8))
+    assert isinstance(made.validation, OfData)
+    assert isinstance(made.test, OfData)
+    assert made.train.statistics == made.validation.statistics == made.test.statistics != whole.train.statistics
+    assert made.test.words["fingerprint"] != whole.test.words["fingerprint"]
+    assert sources("digits", test=Digits(split="test"), share=0.5).test.statistics == Digits(split="train").statistics

@@ -35,7 +35,7 @@ MEAN = -1
 #: the largest number of a table, up or down: means and variances of such numbers are finite
 LARGEST = 1e150
 #: words in a metric's name that make smaller better, unless the number was negated
-_LOWER = ("loss", "error", "perplexity", "ppl", "time", "seconds", "rmse", "mae", "mse")
+_LOWER = ("loss", "error", "perplexity", "ppl", "time", "seconds", "latency", "energy", "rmse", "mae", "mse")
 
 
 def check_sizes(what: str, values: Floats) -> None:
@@ -209,7 +209,8 @@ class Table:
         text = self.aliases.get(name, name)
         stem, mark, seed = text.partition("#")
         if stem not in self._names or (mark and not re.fullmatch(r"-?[0-9]{1,18}", seed)):
-            raise UnknownNameError("target", name, [*(t.name for t in self.targets()), *self.aliases])
+            of = f" of {self.source}" if self.source else ""
+            raise UnknownNameError(f"target{of}", name, [*(t.name for t in self.targets()), *self.aliases])
         return self._names[stem], int(seed) if mark else None
 
     def values(self, target: str, *, seed: int | None = None) -> Floats:
@@ -226,7 +227,8 @@ class Table:
             chosen = chosen[rows.seed[chosen] == seed]
             if not len(chosen):
                 known = ", ".join(map(str, self._targets[key].seeds))
-                raise InputError(f"target {target}: nothing measured with seed {seed}; there is {known} (-1: the mean)")
+                where = f"{self.source}, target {target}" if self.source else f"target {target}"
+                raise InputError(f"{where}: nothing measured with seed {seed}; there is {known} (-1: the mean)")
         architecture, value = rows.architecture[chosen], rows.value[chosen]
         total = np.bincount(architecture, weights=value, minlength=len(self))
         count = np.bincount(architecture, minlength=len(self))
@@ -284,13 +286,21 @@ class Table:
         from foresee.spaces.find import get
 
         space = get(self.space, **self.space_settings)
-        texts = tuple(str(space.parse(text)) for text in self.architectures)
+        texts = tuple(self._parsed(space, place, text) for place, text in enumerate(self.architectures, 1))
         if len(set(texts)) < len(texts):
             twice = next(text for text, count in Counter(texts).items() if count > 1)
             raise DataError(
                 f"{self.source or 'table'}: architecture {twice} comes twice, written in two ways; keep one"
             )
         return replace(self, architectures=texts)
+
+    def _parsed(self, space: Any, place: int, text: str) -> str:
+        try:
+            return str(space.parse(text))
+        except InputError as error:
+            raise InputError(
+                f"{self.source or 'table'}, architecture {place} of {len(self):,}, {text[:80]!r}: {error}"
+            ) from error
 
 
 def _column(kind: str, columns: Mapping[str, Floats], name: str) -> Floats:

@@ -54,6 +54,7 @@ NETWORKS: dict[str, dict[str, Networks]] = {
     "nasbench1shot1_s3": _ONE_SHOT,
     "nasbench201": _THREE,
     "nats_size": _THREE,
+    "nasbench_macro": _CIFAR10,
     "darts": {"cifar10": _images(32, 10, channels=32, layers=8)},
     "transnas_micro": _TRANSNAS,
     "transnas_macro": _TRANSNAS,

@@ -21,12 +21,16 @@ def recipe_of(pairs: list[str]) -> tuple[dict[str, Any], list[str]]:
     return parse_settings(own).get("recipe", {}), [pair for pair in pairs if pair not in own]
 
 
-def checked(count: int, recipe: str | None, changes: Mapping[str, Any]) -> tuple[str | None, Mapping[str, Any]]:
+def checked(
+    count: int, recipe: str | None, changes: Mapping[str, Any], again: Mapping[str, Any]
+) -> tuple[str | None, Mapping[str, Any]]:
     """The recipe and what is changed in it, before anything is searched."""
     from foresee.checks import whole
+    from foresee.searchers.foremost import check_looks
     from foresee.training.recipe import recipe as get_recipe
 
     whole("--train-best", count)
+    check_looks(again["folds"], again["seeds"])
     get_recipe(recipe or "fast", **changes)  # which one it will be is known when there are data; names are those of any
     return recipe, changes
 
@@ -37,6 +41,7 @@ def train_foremost(
     how: tuple[str | None, Mapping[str, Any]],
     report: Callable[[], object],
     *,
+    again: Mapping[str, Any],
     quiet: bool,
 ) -> Any:
     """The foremost, trained; a training that is stopped goes on with the same command and --resume."""
@@ -46,7 +51,7 @@ def train_foremost(
     watch = Epochs("training", show=not quiet)
     try:
         with watch:
-            return replace(run, trained=train_best(run, count, recipe, observers=[watch.observe], **changes))
+            return replace(run, trained=train_best(run, count, recipe, observers=[watch.observe], **again, **changes))
     except KeyboardInterrupt:
         report()
         say_stopped("; the search is done, the same command with --resume goes on training")
@@ -57,11 +62,27 @@ def trained(run: Any) -> list[tuple[str, str]]:
     """What training says of the foremost, a line each, and who is the best."""
     if run.trained is None:
         return []
-    rows = []
-    for one in run.trained.foremost:
-        said = one.reason if one.trained is None else f"validation {one.trained.validation or 'none'}"
-        said += f"; test {one.trained.test}" if one.trained is not None and one.trained.test else ""
-        rows.append(("trained" if one.place == 1 else "", escape(f"{one.place}. candidate {one.id}: {said}")))
+    rows = [
+        ("trained" if one.place == 1 else "", escape(f"{one.place}. candidate {one.id}: {_judged(one)}"))
+        for one in run.trained.foremost
+    ]
     best = run.trained.best
     weights = "" if best.trained.folder is None else f", weights in {best.trained.folder / 'best.safetensors'}"
-    return [*rows, ("winner", escape(f"candidate {best.id}: {best.candidate.architecture}{weights}"))]
+    chosen = [("chosen", escape(run.trained.said))] if run.trained.said else []
+    named = "" if run.folder is None else f", named in {run.folder / 'best.json'}"
+    return [*rows, *chosen, ("winner", escape(f"candidate {best.id}: {best.candidate.architecture}{weights}{named}"))]
+
+
+def _judged(one: Any) -> str:
+    """What is known of one of the foremost: over folds, by validation, by the test rows; or why nothing is."""
+    if one.reason:
+        return str(one.reason)
+    words = []
+    if one.compared is not None:
+        plain = one.compared.to_json()
+        area = "" if plain["auc"] is None else f"AUC {plain['auc']:.4f}, "
+        words.append(f"{area}loss {plain['loss']:.4f}, mean of {len(plain['looks'])}")
+    if one.trained is not None:
+        words.append(f"validation {one.trained.validation or 'none'}")
+        words += [f"test {one.trained.test}"] if one.trained.test else []
+    return "; ".join(words)

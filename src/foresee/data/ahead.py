@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TypeVar
 
@@ -13,7 +13,7 @@ T = TypeVar("T")
 DEPTH = 2
 
 
-def ahead(items: Iterator[T], depth: int = DEPTH) -> Iterator[T]:
+def ahead(items: Iterator[T], depth: int = DEPTH) -> Generator[T, None, None]:
     """The same items in the same order, up to `depth` of them taken in advance by a thread of their own.
 
     Nothing is taken before the first is asked for; an error comes in the place of the item that raised it; left in the

@@ -13,6 +13,7 @@ from __future__ import annotations
 import hashlib
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping
+from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate
@@ -186,6 +187,22 @@ class Data(ABC):
     def like_fingerprint(self) -> str | None:
         """Of the data that normalises this one; a fingerprint is made from it too."""
         return None if self.like is None else self.like.fingerprint
+
+    def normalised_by(self, training: Data) -> Data:
+        """The same samples, normalised by those that are learnt from, as what stands in a network's export is measured on.
+
+        For a test split, where only a part of the training split is learnt from. Samples that are not normalised here, or by
+        statistics that were said, stay as they are; so do click logs, whose preprocessing does it.
+        """
+        like = training.like or training
+        fixed = self.normalise is not True or training.normalise is not True or bool(self.task.vocabularies)
+        if fixed or self is training or self.like_fingerprint == like.fingerprint:
+            return self
+        found = copy(self)
+        found.like = like
+        for kept in ("statistics", "fingerprint"):
+            vars(found).pop(kept, None)
+        return found
 
     def normalised(self, batch: Batch) -> Batch:
         """Samples as `read` gives them, shifted and scaled as `batch` and `epoch` hand them out."""

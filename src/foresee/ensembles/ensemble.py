@@ -15,6 +15,7 @@ from foresee.ensembles.dropping import dropped, dropping
 from foresee.errors import InputError, RunError, UnknownNameError
 from foresee.probes.outputs import logits_of
 from foresee.spaces.candidate import Candidate
+from foresee.spaces.find import Said
 from foresee.training import checkpoints
 from foresee.training.steps import load_weights, weights
 
@@ -113,12 +114,16 @@ class Ensemble(nn.Module):
         return checkpoints.write(Path(folder), NAME, weights(self), facts)
 
     @classmethod
-    def load(cls, folder: str | Path, networks: Sequence[nn.Module] | None = None) -> Ensemble:
+    def load(
+        cls, folder: str | Path, networks: Sequence[nn.Module] | None = None, *, space: Said | None = None
+    ) -> Ensemble:
         """The ensemble that was kept in a folder, evaluating.
 
         Args:
             folder: where `ensemble.json` lies.
-            networks: the members with any weights, where they are of code of your own.
+            networks: the members with any weights, where they came from no space.
+            space: the code of an own space (a function `make_net(pick)`, a space, or `module:function`): a file is not
+                followed to code.
         """
         tensors, facts = checkpoints.read(folder, NAME)
         try:
@@ -129,7 +134,8 @@ class Ensemble(nn.Module):
         if networks is None:
             if len(plain) != count:
                 raise InputError(f"{folder}: keeps weights alone; hand the {count} networks over (networks=[...])")
-            networks = [Candidate.from_json(one).build() for one in plain]
+            where = f"{folder}/{NAME}.json"
+            networks = [Candidate.from_json(one, space=space, where=where).build() for one in plain]
         if len(networks) != count:
             raise InputError(f"{folder}: an ensemble of {count}, but {len(networks)} networks were handed over")
         for network, how in zip(networks, facts.get("dropping", ()), strict=False):

@@ -23,21 +23,23 @@ from foresee.training.export.sources import Source, source_of
 from foresee.training.keeping import TRAINING
 
 
-def source(given: Any) -> Source:
-    """The ensemble in a folder, or of a run that found one, with what is known of it."""
+def source(given: Any, space: Said | None = None) -> Source:
+    """The ensemble in a folder, or of a run that found one, with what is known of it; an own space has to be said."""
+    if not isinstance(given, str | Path):
+        space = space or given.held.get("space")  # as the person named it; never as a file does
     if not isinstance(given, str | Path) and given.folder is None:
         recipe, task = given.settings.member_recipe, given.task
-        members = [Member.from_json(one).candidate for one in given.selected["members"]]
+        members = [Member.from_json(one, space).candidate for one in given.selected["members"]]
         chosen = [for_recipe(one, recipe, task) for one in members]
         chosen *= len(given.ensemble) // len(chosen)  # one network that drops paths
         said = plain(given.ensemble, chosen)
         return Source(given.ensemble, None, task, (), given.statistics, ensemble=said)
     folder = Path(given) if isinstance(given, str | Path) else given.folder
     check_finished(folder)
-    kept = Ensemble.load(folder)
-    first = trained_in(folder)
+    kept = Ensemble.load(folder, space=space)
+    first = trained_in(folder, space)
     facts = checkpoints.read_facts(folder, NAME)
-    said = plain(kept, [Candidate.from_json(one) for one in facts["candidates"]])
+    said = plain(kept, [Candidate.from_json(one, space=space) for one in facts["candidates"]])
     return Source(kept, None, first.task, first.classes, first.statistics, ensemble=said)
 
 
@@ -70,9 +72,9 @@ def built(said: Mapping[str, Any], space: Said | None = None, where: str = "ense
     return Ensemble(networks, average)
 
 
-def trained_in(folder: Path) -> Source:
+def trained_in(folder: Path, space: Said | None = None) -> Source:
     """The first training of an ensemble's folder: what goes in and out, what normalises."""
     place = folder / "members" / "0"
     if not is_there(place / TRAINING):
         raise RunError(f"{folder}: holds weights, but no trainings (members/0 is missing) that say what normalises")
-    return source_of(place)
+    return source_of(place, space=space)

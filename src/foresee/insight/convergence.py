@@ -101,7 +101,7 @@ def learn(
         if event.kind == "epoch":
             seen.append(Epoch.from_json(event.details))
 
-    where = None if out is None else Path(out) / _digest(cell, task, size, changes, seed)
+    where = None if out is None else Path(out) / digest(cell, task, size, changes, seed)
     try:
         found = train(
             candidate, data, asked, out=where, resume=where is not None, seed=seed, device=device, observers=[watch]
@@ -114,8 +114,8 @@ def learn(
     return _curve(cell.name, asked.lr, seed, found.history, steps[0] // asked.epochs, **ends), found
 
 
-def _digest(*asked: Any) -> str:
-    """The name of a training's folder, by all that decides it but the data; what a cell is called does not."""
+def digest(*asked: Any) -> str:
+    """A name by all that decides a training but the data; what a cell is called does not."""
     plain = [str(one.architecture) if isinstance(one, Variant) else one for one in asked]
     return hashlib.sha256(json.dumps(plain, sort_keys=True, default=repr).encode()).hexdigest()[:16]
 

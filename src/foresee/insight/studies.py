@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal, TypeAlias
 
@@ -85,6 +85,15 @@ class Study:
             raise InputError(f"step {at}: trainings were looked at after {', '.join(map(str, self.steps))} steps")
         return self._table(lambda curve: curve.at(at, measure), lr)
 
+    def among(self, names: Iterable[str]) -> Study:
+        """The same study of these cells alone."""
+        kept = set(names)
+        cells, curves = (
+            [one for one in self.cells if one.name in kept],
+            [one for one in self.curves if one.cell in kept],
+        )
+        return Study(tuple(cells), tuple(curves), self.settings)
+
     def tests(self, rate: float | None = None) -> Floats:
         """The test accuracy of each cell at its best epoch, (seeds, cells); minus infinity where it diverged."""
         lr = self.rates[0] if rate is None else rate
@@ -132,7 +141,7 @@ class Study:
         with np.errstate(invalid="ignore"):
             return mean_of_few(values[:, ordered[:third]].mean(1) - values[:, ordered[-third:]].mean(1))
 
-    def __str__(self) -> str:
+    def grid(self) -> Grid:
         """A small table: each cell with its shape and what it had in the end, and what its shape has to do with that."""
         columns = [Column("cell", words=True), Column("width"), Column("depth")]
         columns += [Column(f"loss, rate {rate:g}") for rate in self.rates]
@@ -148,7 +157,10 @@ class Study:
             f"width {self.agreement('width', rate=rate)}, depth {self.agreement('depth', rate=rate)}"
             for rate in self.rates
         ]
-        return str(Grid(columns, rows, notes=notes))
+        return Grid(columns, rows, notes=notes)
+
+    def __str__(self) -> str:
+        return str(self.grid())
 
     def to_json(self) -> dict[str, Any]:
         """Plain values."""

@@ -24,6 +24,8 @@ from foresee.spaces.darts.text import parse
 Kind: TypeAlias = Literal["connections", "operations"]
 #: draws for each variant that is wanted, before it is said that there are no more
 TRIED = 200
+#: of so many times as many draws random connections are chosen that span the widths
+DRAWN = 6
 
 
 @dataclass(frozen=True)
@@ -120,6 +122,28 @@ def variants_of(
     if kind == "connections":
         found.sort(key=lambda one: (width(one.normal), -depth(one.normal)))
     return [Variant(f"{name}{place}", one) for place, one in enumerate(found, 1)]
+
+
+def family(architecture: Architecture, count: int, *, name: str = "cell", seed: int = 0) -> list[Variant]:
+    """The cell and so many variants: its widest and its deepest, of the rest one in four with other operations.
+
+    Random connections are chosen that they span the widths; C1 is the narrowest. O1, O2, ... have the cell's connections.
+
+    >>> from foresee.spaces.darts.named import NAMED
+    >>> print(*family(NAMED["DARTS_V2"], 6, name="DARTS_V2"), sep=", ")
+    DARTS_V2 (3.5c, 3), WIDE (4c, 2), DEEP (1.5c, 5), C1 (1.5c, 4), C2 (2.5c, 5), C3 (3.5c, 3), O1 (3.5c, 3)
+    """
+    whole("variants", count)
+    ends = [Variant("WIDE", widest(architecture)), Variant("DEEP", deepest(architecture))]
+    ends = [one for one in ends if one.architecture != architecture][:count]
+    left = count - len(ends)
+    others = left // 4
+    drawn = variants_of(architecture, DRAWN * (left - others), seed=seed) if left > others else []
+    new = [one for one in drawn if one.architecture not in {end.architecture for end in ends}]
+    many = spanning(new, left - others) if left - others > 1 else new[: left - others]
+    connected = [Variant(f"C{place}", one.architecture) for place, one in enumerate(many, 1)]
+    operated = variants_of(architecture, others, kind="operations", seed=seed, name="O") if others else []
+    return [Variant(name, architecture), *ends, *connected, *operated]
 
 
 def published(architecture: Architecture, kind: Kind, seed: int) -> Architecture:

@@ -11,7 +11,8 @@ A reproduction is a function that yields what it found, cell by cell, from a `Wo
 
 Its docstring says how it was measured: which form of each proxy, which networks, which batch. The rows and columns are those
 of `numbers.published(name)`: a row is `key`, or `group/key` where rows stand in groups. A number of ours appears only where
-it was computed in this run. A paper is one file of this room: its reproductions are found without naming it anywhere.
+it was computed in this run. A paper is one file of this room, or a folder of several: its reproductions are found without
+naming it anywhere.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from foresee.errors import InputError, UnknownNameError, shown
 from foresee.papers import numbers
 from foresee.papers.cells import Found
 from foresee.papers.numbers import Published
-from foresee.papers.workshop import Workshop
+from foresee.papers.workshop import SAMPLE, Workshop
 from foresee.registry import import_all
 
 Compute: TypeAlias = Callable[[Workshop], Iterator[Found]]
@@ -37,7 +38,8 @@ class Reproduction:
 
     `judged` is False where ours cannot be of the paper's own networks; `by_row` is True where rows are proxies, of which some
     can be asked for; `by_data` where data alone is asked for, and no table. `document` is the paper in words. `settings` are
-    its own, with the paper's values: a run may have others (`Workshop.own`).
+    its own, with the paper's values: a run may have others (`Workshop.own`). `stated` says how much is looked at by default
+    where that is neither the usual sample nor in the settings.
     """
 
     name: str
@@ -48,6 +50,17 @@ class Reproduction:
     document: str = ""
     settings: Mapping[str, Any] = field(default_factory=dict)
     by_data: bool = False
+    stated: str = ""
+
+    @property
+    def computes(self) -> str:
+        """What is computed, in a sentence or two: how the docstring begins."""
+        return " ".join(self.how.partition("\n\n")[0].split())
+
+    @property
+    def size(self) -> str:
+        """How much is looked at, or trained, by default."""
+        return self.stated or in_words(self.settings) or f"{SAMPLE:,} architectures of each benchmark"
 
     @property
     def how(self) -> str:
@@ -74,6 +87,30 @@ class Reproduction:
                 raise InputError(f"{self.name}: {key} = {shown(value)}: expected something like {usual}")
 
 
+#: settings that say how large a computation is, and how they are said
+SIZES: Mapping[str, str] = {
+    **{"variants": "{} variants", "random": "{} random cells", "seeds": "{} seeds", "draws": "{} draws"},
+    **{"evaluations": "{} candidates", "epochs": "{} epochs", "steps": "{} steps", "channels": "{} channels"},
+    **{"layers": "{} cells", "nodes": "{} nodes", "width": "width {}", "pool": "a pool of {}", "samples": "{} samples"},
+    **{"points": "{} points", "levels": "warm-up of {} %", "networks": "{} networks"},
+}
+
+
+def in_words(settings: Mapping[str, Any]) -> str:
+    """What settings say of the size of a computation, "" where they say nothing.
+
+    >>> in_words({"channels": 8, "layers": 5, "epochs": 1, "seeds": 3, "recipe": "fast"})
+    '3 seeds, 1 epoch, 8 channels, 5 cells'
+    """
+    said = []
+    for key, words in SIZES.items():
+        if key in settings:
+            value = settings[key]
+            text = ", ".join(map(str, value)) if isinstance(value, tuple) else f"{value:,}"
+            said.append(words.format(text).removesuffix("s") if value == 1 else words.format(text))
+    return ", ".join(said)
+
+
 reproductions: dict[str, Reproduction] = {}
 
 
@@ -87,11 +124,12 @@ def reproduction(
     document: str = "",
     settings: Mapping[str, Any] | None = None,
     by_data: bool = False,
+    size: str = "",
 ) -> Callable[[Compute], Compute]:
     """Register how a table is computed; `also` names copies of it in other documents.
 
     What has no published numbers here needs a `caption`, and a paper that has none at all its `document`: authors, title,
-    where and when. `settings` and `by_data` as in `Reproduction`.
+    where and when. `settings` and `by_data` as in `Reproduction`, `size` as `stated` there.
     """
 
     def decorate(compute: Compute) -> Compute:
@@ -104,7 +142,7 @@ def reproduction(
                 raise InputError(f"{each} is of a paper without published numbers: say which it is (document=...)")
             if each in reproductions:
                 raise InputError(f"{each} is registered already")
-            made = Reproduction(each, words, compute, judged, by_row, paper, settings or {}, by_data)
+            made = Reproduction(each, words, compute, judged, by_row, paper, settings or {}, by_data, size)
             reproductions[each] = made
         return compute
 

@@ -21,7 +21,8 @@ from foresee.papers.trained import seeds
 from foresee.papers.workshop import Workshop
 from foresee.recommenders import Handmade
 from foresee.runs.record import Record
-from foresee.searchers.foremost import TrainedBest, train_best
+from foresee.searchers.foremost import train_best
+from foresee.searchers.named import TrainedBest
 from foresee.searchers.run import Run
 from foresee.searchers.search import search
 from foresee.statistics.student import mean_of_few
@@ -154,8 +155,8 @@ def searched(workshop: Workshop, method: Method, size: str, own: Mapping[str, An
 
 
 def foremost(workshop: Workshop, run: Run, own: Mapping[str, Any]) -> TrainedBest:
-    """The best few of a search, trained from scratch."""
-    return train_best(run, own["top"], own["recipe"], observers=workshop.observers)
+    """The best few of a search, trained from scratch, once each: as published."""
+    return train_best(run, own["top"], own["recipe"], folds=0, observers=workshop.observers)
 
 
 def found(workshop: Workshop, method: Method, size: str, own: Mapping[str, Any]) -> Judged:

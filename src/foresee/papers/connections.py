@@ -45,7 +45,7 @@ def between(workshop: Workshop, first: Measured, second: Measured, coefficient: 
     return Estimate.mean(found), f"{left_out} of {there.shape[1]} left out: without one of the two" if left_out else ""
 
 
-@reproduction("thesis-table-7.4")
+@reproduction("thesis-table-7.4", size=f"{SIZE} architectures of each benchmark")
 def table_7_4(workshop: Workshop) -> Iterator[Found]:
     """Correlation between two metrics of the same architectures.
 
@@ -72,7 +72,7 @@ def table_7_4(workshop: Workshop) -> Iterator[Found]:
                 yield Cell(row, column, estimate, "; ".join(filter(None, (words, others))))
 
 
-@reproduction("thesis-figure-7.2")
+@reproduction("thesis-figure-7.2", size=f"{SIZE} architectures of each benchmark")
 def figure_7_2(workshop: Workshop) -> Iterator[Found]:
     """M_Trace against Grad, SNIP, GraSP, with Spearman's coefficient; the same scores as in Table 7.4.
 
@@ -104,6 +104,7 @@ def figure_7_2(workshop: Workshop) -> Iterator[Found]:
 @reproduction(
     "thesis-figure-7.4",
     caption="Test error by bins of a metric (a), and kappa against the test error within each bin (b)",
+    size=f"{SIZE} architectures of each benchmark",
 )
 def figure_7_4(workshop: Workshop) -> Iterator[Found]:
     """(a) Mean and standard deviation of the error in bins of a metric; (b) Spearman of kappa with the error in each bin.

@@ -101,7 +101,7 @@ def best(workshop: Workshop, column: str) -> Cell:
     return Cell("optimal", column, workshop.mean(np.array([np.nanmax(found.values(target))] * 2)))
 
 
-@reproduction("thesis-table-7.13")
+@reproduction("thesis-table-7.13", size=f"a pool of {POOL:,}, {EVALUATIONS} evaluations, one search for each repeat")
 def table_7_13(workshop: Workshop) -> Iterator[Found]:
     """Test accuracy of what HNAS picks on NAS-Bench-201 with each of eight metrics.
 
@@ -112,7 +112,7 @@ def table_7_13(workshop: Workshop) -> Iterator[Found]:
     yield from table(workshop, {f"hnas-{metric}": hnas(metric, workshop) for metric in METRICS})
 
 
-@reproduction("thesis-table-7.3")
+@reproduction("thesis-table-7.3", size=f"a pool of {POOL:,}, {EVALUATIONS} evaluations, one search for each repeat")
 def table_7_3(workshop: Workshop) -> Iterator[Found]:
     """Test accuracy of HNAS beside searches that see validation results, and training-free ones, on NAS-Bench-201.
 
@@ -125,7 +125,11 @@ def table_7_3(workshop: Workshop) -> Iterator[Found]:
     yield from table(workshop, {**rivals(workshop), **trained(workshop, COLUMNS[0])})
 
 
-@reproduction("thesis-figure-7.3", caption="Test accuracy over the evaluations spent, HNAS and others, NAS-Bench-201")
+@reproduction(
+    "thesis-figure-7.3",
+    caption="Test accuracy over the evaluations spent, HNAS and others, NAS-Bench-201",
+    size=f"a pool of {POOL:,}, {EVALUATIONS} evaluations, one search for each repeat",
+)
 def figure_7_3(workshop: Workshop) -> Iterator[Found]:
     """Mean test accuracy of the pick so far after each evaluation on CIFAR-10, bars are standard errors over --repeats.
 
@@ -150,7 +154,9 @@ def figure_7_3(workshop: Workshop) -> Iterator[Found]:
 
 
 @reproduction(
-    "thesis-figure-7.5", caption="Correlation of HNAS' bound with the test error over its steps, NAS-Bench-201"
+    "thesis-figure-7.5",
+    caption="Correlation of HNAS' bound with the test error over its steps, NAS-Bench-201",
+    size=f"a pool of {POOL:,}, {EVALUATIONS} evaluations",
 )
 def figure_7_5(workshop: Workshop) -> Iterator[Found]:
     """Spearman of the bound kappa / M + mu (M^2 - nu)^2 with the test error over the pool, at the best (mu, nu) so far.

@@ -38,7 +38,7 @@ CONDITIONED = "nasi-conditioned"
 
 
 # -- with accuracies: the spaces whose tables are at hand ---------------------------------------------------------------
-@reproduction("nasi-table-3", also=("thesis-table-6.5",))
+@reproduction("nasi-table-3", also=("thesis-table-6.5",), size=f"{SIZE} architectures of each space")
 def table_3(workshop: Workshop) -> Iterator[Found]:
     """Correlation with the test accuracy: zero-cost-nas' forms with 64 samples (GraSP with its sign), NASWOT, NASI's metric.
 
@@ -76,7 +76,11 @@ def below(trace: Measured) -> tuple[NDArray[np.bool_], float]:
     return means < nu, nu
 
 
-@reproduction("nasi-figure-3", caption="Test error against the approximated trace norm on NAS-Bench-1Shot1, in bins")
+@reproduction(
+    "nasi-figure-3",
+    caption="Test error against the approximated trace norm on NAS-Bench-1Shot1, in bins",
+    size=f"{SIZE} architectures of each space",
+)
 def figure_3(workshop: Workshop) -> Iterator[Found]:
     """The trade-off: mean error in bins of the approximated trace norm (Eq. 12, 64 samples, 16 channels).
 
@@ -119,7 +123,7 @@ def drawn(workshop: Workshop, benchmark: str, size: int) -> Sample:
     return Sample(benchmark, about.space, about.task, "", texts, np.full(len(texts), np.nan), table)
 
 
-@reproduction("nasi-table-7", also=("thesis-table-6.7",))
+@reproduction("nasi-table-7", also=("thesis-table-6.7",), size=f"{FEW} cells of each space")
 def table_7(workshop: Workshop) -> Iterator[Found]:
     """Pearson of the approximated with the exact trace norm of the kernel, over cells drawn from each space.
 
@@ -144,7 +148,7 @@ def table_7(workshop: Workshop) -> Iterator[Found]:
             yield Cell(benchmark, column, estimate, approximated.words.replace("ranked last", "left out"))
 
 
-@reproduction("nasi-figure-1")
+@reproduction("nasi-figure-1", size=f"{SIZE} cells of each space")
 def figure_1(workshop: Workshop) -> Iterator[Found]:
     """Pearson of the approximated trace norm with random and with true labels, and with random and with true data.
 

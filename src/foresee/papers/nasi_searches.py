@@ -69,7 +69,7 @@ def darts(workshop: Workshop, row: str, settings: Mapping[str, Any], own: Mappin
     return error(workshop, row, column, trained.searched(workshop, "nasi-ada-darts", full=own["full"], **settings), own)
 
 
-@reproduction("nasi-table-4", also=("thesis-table-6.1",))
+@reproduction("nasi-table-4", also=("thesis-table-6.1",), size="one search for each number and repeat")
 def table_4(workshop: Workshop) -> Iterator[Found]:
     """Test accuracy of NASI's picks on NAS-Bench-201 with T = 100 steps and four times as many.
 
@@ -99,13 +99,13 @@ def by(workshop: Workshop, values: Mapping[str, Mapping[str, Any]]) -> Iterator[
             yield searched(workshop, row, column, settings, row)
 
 
-@reproduction("nasi-table-6", also=("thesis-table-6.6",))
+@reproduction("nasi-table-6", also=("thesis-table-6.6",), size="one search for each number and repeat")
 def table_6(workshop: Workshop) -> Iterator[Found]:
     """Test error of NASI's picks with one-shot networks of 2 to 32 channels; otherwise as nasi-table-2."""
     yield from by(workshop, {f"width-{width}": {"one_shot": {"channels": width}} for width in WIDTHS})
 
 
-@reproduction("nasi-table-8", also=("thesis-table-6.8",))
+@reproduction("nasi-table-8", also=("thesis-table-6.8",), size="one search for each number and repeat")
 def table_8(workshop: Workshop) -> Iterator[Found]:
     """Test error of NASI's picks with 8 to 128 samples a step; otherwise as nasi-table-2."""
     yield from by(workshop, {f"batch-{size}": {"batch": size} for size in BATCHES})

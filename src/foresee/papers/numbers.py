@@ -27,8 +27,8 @@ DOCUMENTS = {
     "thesis": "Shu, thesis on what neural architecture search selects, ensembles, NASI (chapter 6) and HNAS (chapter 7)",
 }
 
-_IMAGENET = "quoted: needs networks trained on ImageNet"
-_SETTINGS = "quoted: settings and remarks, nothing to measure"
+_IMAGENET = "quoted: it needs networks trained on ImageNet, 1.3 million images that are not at hand"
+_SETTINGS = "quoted: it prints settings and remarks, in which there is nothing to measure"
 
 #: why our column is empty, for every table that is not computed here
 WHY_EMPTY = {

@@ -51,6 +51,7 @@ def one_shot_rows(workshop: Workshop, benchmark: str, names: Sequence[str]) -> d
     "nasi-figure-2",
     also=("thesis-figure-6.2",),
     caption="Test error of what is picked over the search budget on NAS-Bench-1Shot1: NASI and searches that train",
+    size=f"{REDUCED['epochs']} epochs of {REDUCED['batches']} batches, one search for each repeat",
 )
 def figure_2(workshop: Workshop) -> Iterator[Found]:
     """Mean test error (%) of the pick after each epoch of the search, by table lookup; bars are standard errors.

@@ -49,7 +49,7 @@ def both(metric: str) -> dict[str, Coefficient]:
     return {f"{metric}:{coefficient}": coefficient for coefficient in COEFFICIENTS}
 
 
-@reproduction("thesis-table-7.1")
+@reproduction("thesis-table-7.1", size=f"{SIZE} architectures of each benchmark")
 def table_7_1(workshop: Workshop) -> Iterator[Found]:
     """Correlation of the bounds with the error, realizable (1 / M) and non-realizable (kappa / M + mu (M^2 - nu)^2).
 
@@ -74,7 +74,7 @@ def table_7_1(workshop: Workshop) -> Iterator[Found]:
             yield from bounds.cells(row, columns, name, scenario)
 
 
-@reproduction("thesis-table-7.5")
+@reproduction("thesis-table-7.5", size=f"{SIZE} architectures of each benchmark")
 def table_7_5(workshop: Workshop) -> Iterator[Found]:
     """What trade-off and kappa add to 1 / M: 1 / M + mu (M^2 - nu)^2, kappa / M, and kappa / M + mu (M^2 - nu)^2.
 
@@ -138,7 +138,7 @@ def _spread(row: str, column: str, cells: list[Cell]) -> Cell:
     )
 
 
-@reproduction("thesis-table-7.6")
+@reproduction("thesis-table-7.6", size=f"{FEWER} architectures of each benchmark")
 def table_7_6(workshop: Workshop) -> Iterator[Found]:
     """Spearman of the bounds with the error, mean over the data sets that metrics and kappa are computed on.
 
@@ -149,7 +149,7 @@ def table_7_6(workshop: Workshop) -> Iterator[Found]:
     return over_data(workshop, METRICS, columns)
 
 
-@reproduction("thesis-table-7.12")
+@reproduction("thesis-table-7.12", size=f"{FEWER} architectures of each benchmark")
 def table_7_12(workshop: Workshop) -> Iterator[Found]:
     """The bounds of Table 7.6 with four other metrics: M_KNAS (Eq. D.11, 16 samples), Fisher, SynFlow, NASWOT (64 samples).
 
@@ -160,7 +160,7 @@ def table_7_12(workshop: Workshop) -> Iterator[Found]:
     return over_data(workshop, FURTHER, columns)
 
 
-@reproduction("thesis-table-7.9")
+@reproduction("thesis-table-7.9", size=f"{FEWER} architectures of each benchmark")
 def table_7_9(workshop: Workshop) -> Iterator[Found]:
     """The bounds of Table 7.1 with metrics and kappa of weights drawn by LeCun, Xavier or He; mu and nu are LeCun's."""
     schemes = ("lecun", "xavier", "he")
@@ -182,7 +182,7 @@ def table_7_9(workshop: Workshop) -> Iterator[Found]:
                 yield from bounds.cells(row, both(name), name, scenario, **values)
 
 
-@reproduction("thesis-table-7.10")
+@reproduction("thesis-table-7.10", size=f"{FEWER} architectures of each benchmark")
 def table_7_10(workshop: Workshop) -> Iterator[Found]:
     """The non-realizable bound with batches of 4 to 64 for the metrics (above) or for kappa (below); the other takes 64.
 
@@ -194,7 +194,7 @@ def table_7_10(workshop: Workshop) -> Iterator[Found]:
     return varied(workshop, rows, chosen_on=rows[-1])
 
 
-@reproduction("thesis-table-7.11")
+@reproduction("thesis-table-7.11", size=f"{FEWER} architectures of each benchmark")
 def table_7_11(workshop: Workshop) -> Iterator[Found]:
     """The non-realizable bound with 4 to 32 channels for the metrics (above, kappa at 4) or for kappa (below, metrics at 32).
 

@@ -1,4 +1,4 @@
-"""A look at what layers read and what they are told: how round both are, and how far the outputs move with the weights.
+"""A look at what layers read and what they are told: how independent both are, and how far the outputs move with the weights.
 
 What a layer reads is its input; what it is told is the gradient by its output of a random projection of the network's
 outputs. Each is looked at while it passes by, and numbers are kept, no tensors: beside the graph of its pass the look holds
@@ -18,6 +18,7 @@ from torch import Tensor, nn
 
 from foresee.errors import UnsupportedError
 from foresee.probes.coverage import Coverage, matrices
+from foresee.probes.independence import independence
 from foresee.probes.looks import Call, Forward, Watcher
 from foresee.probes.products import Product, products
 from foresee.probes.recurrent import has_recurrent, step_by_step
@@ -31,13 +32,14 @@ LAYERS = (nn.Linear, nn.Conv1d, nn.Conv2d, nn.Conv3d)
 class Exchange:
     """What all calls of layers exchanged; every tensor in float64 on the CPU.
 
-    `names` are those of the modules, or of the weights found in the graph. `directions` is how many directions the filters of
-    a layer read, `reads` and `told` the sphericity of what goes in and of what comes back, (calls,) each: modules in order of
-    their calls, then what was found in the graph. `change` is how far an output moves when every weight is off by chance,
-    relatively.
+    `names` are those of the modules, or of the weights found in the graph. `weights` is the number of weights of a layer,
+    `directions` how many directions its filters read, `reads` and `told` how independent the channels are of what goes in
+    and of what comes back, (calls,) each: modules in order of their calls, then what was found in the graph. `change` is how
+    far an output moves when every weight is off by chance, relatively.
     """
 
     names: tuple[str, ...]
+    weights: Tensor
     directions: Tensor
     reads: Tensor
     told: Tensor
@@ -45,22 +47,24 @@ class Exchange:
 
 
 class Exchanges(Watcher[Exchange]):
-    """Sphericity of what convolutions and linear layers read and are told, and the change of the outputs with their weights.
+    """How independent the channels are that layers read and are told, and the change of the outputs with their weights.
 
     A layer is a module of torch, once per call, or any other product of a weight with data that the graph of the run shows:
     functions, packed projections, transposed convolutions, layers of other libraries; there a weight counts once, with the
     positions of all its uses, as the steps of a recurrent layer are.
 
-    Settings: `channels` is the most channels of a layer that are compared, `columns` how many positions per channel make a
-    group of samples: see `grouped`. Frozen weights count too: how steady a network is does not depend on who trains it.
+    Settings: `channels` is the most channels of a layer that are compared; `form` is that of the default score. 3: the share
+    of independent channels (`independence`) within groups of as few samples as have `positions` positions. 2: the sphericity
+    within groups that have `columns` positions per channel (see `grouped`). Frozen weights count too: how steady a network is
+    does not depend on who trains it.
     """
 
     name = "exchanges"
     root = "projection"
 
-    def __init__(self, channels: int = 256, columns: int = 8) -> None:
-        super().__init__(channels=channels, columns=columns)
-        self._channels, self._columns = channels, columns
+    def __init__(self, channels: int = 256, columns: int = 8, positions: int = 16, form: int = 3) -> None:
+        super().__init__(channels=channels, columns=columns, positions=positions, form=form)
+        self._channels, self._columns, self._positions, self._form = channels, columns, positions, form
         self._calls: list[_Call] = []
         self._waiting: list[Tensor] = []
         self._matrices: list[Tensor] = []
@@ -92,7 +96,8 @@ class Exchanges(Watcher[Exchange]):
     def after(self, call: Call, output: Tensor) -> None:
         """A word to the gradient that will come back, before anything is written into the output."""
         reads = self._waiting.pop()
-        seen = _Call(call.name, directions(call.module), reads, torch.zeros_like(reads))
+        weights = call.module.weight.numel()  # type: ignore[operator]
+        seen = _Call(call.name, weights, directions(call.module), reads, torch.zeros_like(reads))
         self._calls.append(seen)
         self._called.update({id(weight): weight for weight in call.module.parameters()})
 
@@ -129,7 +134,7 @@ class Exchanges(Watcher[Exchange]):
     def _listen(self, product: Product, name: str) -> None:
         """As `before` and `after`, for a layer that was found in the graph."""
         reads = self._look(product.reads)
-        seen = _Call(name, product.directions, reads, torch.zeros_like(reads))
+        seen = _Call(name, product.weights, product.directions, reads, torch.zeros_like(reads))
         self._calls.append(seen)
         heard: list[Tensor] = []
         for use in product.uses:
@@ -156,6 +161,7 @@ class Exchanges(Watcher[Exchange]):
             change = change * torch.nan
         return Exchange(
             tuple(seen.name for seen in self._calls),
+            torch.tensor([seen.weights for seen in self._calls], dtype=torch.float64),
             torch.tensor([seen.directions for seen in self._calls], dtype=torch.float64),
             torch.stack([seen.reads for seen in self._calls]).cpu(),
             torch.stack([seen.told for seen in self._calls]).cpu(),
@@ -163,7 +169,9 @@ class Exchanges(Watcher[Exchange]):
         )
 
     def _look(self, maps: Tensor) -> Tensor:
-        return sphericity(grouped(self.kept(maps), self._channels, self._columns)).mean()
+        if self._form == 2:
+            return sphericity(grouped(self.kept(maps), self._channels, self._columns)).mean()
+        return independence(gathered(self.kept(maps), self._channels, self._positions), maps.shape[1]).mean()
 
 
 @dataclass(eq=False)
@@ -171,6 +179,7 @@ class _Call:
     """One call of a layer."""
 
     name: str
+    weights: int
     directions: float
     reads: Tensor
     told: Tensor
@@ -201,10 +210,19 @@ def grouped(maps: Tensor, channels: int, columns: int) -> Tensor:
 
     Groups are as small as gives `columns` positions per channel; where all samples together do not, they are one group.
     """
+    return gathered(maps, channels, columns * min(channels, maps.shape[1]))
+
+
+def gathered(maps: Tensor, channels: int, least: int) -> Tensor:
+    """As `grouped`, with groups as small as have `least` positions.
+
+    >>> gathered(torch.zeros(16, 5, 36), 256, 16).shape, gathered(torch.zeros(16, 5, 1), 256, 16).shape
+    (torch.Size([16, 5, 36]), torch.Size([1, 5, 16]))
+    """
     samples, rows, positions = maps.shape
     if rows > channels:
         maps = maps[:, torch.arange(channels, device=maps.device) * rows // channels]
-    wanted = min(samples, -(-columns * maps.shape[1] // positions))
+    wanted = min(samples, -(-least // positions))
     groups = samples // wanted
     size = samples // groups  # samples left over join the groups as far as they go round
     return maps[: groups * size].reshape(groups, size, -1, positions).transpose(1, 2).flatten(2)

@@ -48,6 +48,7 @@ class Use:
     node: Node
     weight: Tensor
     part: tuple[Any, ...]
+    weights: int
     directions: float
     reads: Tensor
     maps: Callable[[Tensor], Tensor]
@@ -58,6 +59,7 @@ class Product:
     """A weight, or a part of one, and all its uses in the run: the steps of a recurrent layer are uses of one weight."""
 
     weight: Tensor
+    weights: int
     directions: float
     uses: list[Use]
 
@@ -100,7 +102,7 @@ def products(outputs: Tensor, samples: int, among: Collection[Tensor]) -> Seen:
                 uses.setdefault(key, []).append(use)
     for several in uses.values():
         several.sort(key=lambda use: use.node._sequence_nr())
-        seen.products.append(Product(several[0].weight, several[0].directions, several))
+        seen.products.append(Product(several[0].weight, several[0].weights, several[0].directions, several))
     seen.products.sort(key=lambda one: one.uses[0].node._sequence_nr())  # in the order of the run
     return seen
 
@@ -144,7 +146,9 @@ def _use(node: Node, kind: str, shape: Sequence[int] | None, samples: int) -> Us
         return None
     weight, part, size, shared = found
     if kind == "Convolution":
-        return None if side == 0 else Use(node, weight, part, _taps(node, size), data.flatten(2), _flat)
+        return (
+            None if side == 0 else Use(node, weight, part, math.prod(size), _taps(node, size), data.flatten(2), _flat)
+        )
     if side == 0:  # weight times data: the transposed of data times weight
 
         def rows(tensor: Tensor) -> Tensor:
@@ -157,7 +161,8 @@ def _use(node: Node, kind: str, shape: Sequence[int] | None, samples: int) -> Us
     def maps(tensor: Tensor) -> Tensor:
         return _by_sample(rows(tensor), shape, samples)
 
-    return Use(node, weight, part, float(size[-1] if side == 0 else size[-2]), maps(data), maps)
+    weights = math.prod(size[-2:] if shared else size)
+    return Use(node, weight, part, weights, float(size[-1] if side == 0 else size[-2]), maps(data), maps)
 
 
 def _flat(maps: Tensor) -> Tensor:

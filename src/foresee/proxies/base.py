@@ -289,7 +289,7 @@ def proxy(
         made = Proxy(name, formula, direction, needs or Needs(), paper, equation, cost, settings, dict(variants or {}))
         for variant, changes in made.variants.items():
             made.with_settings(changes)  # a variant that names an unknown setting is our own mistake: fail at import
-            if not variant.isidentifier():
+            if not (variant.isidentifier() or variant.isdecimal()):
                 raise InputError(f"proxy {name}: variant {variant!r} is not a name")
         proxies.add(name, made)
         return formula

@@ -16,8 +16,9 @@ from foresee.errors import InputError
 from foresee.insight.explanation import NUMBERS, PAGE, Explanation
 from foresee.insight.side_by_side import Pair, side_by_side
 from foresee.insight.standing import Standing
+from foresee.insight.trained import TrainedStudy
 from foresee.quantities import format_quantity
-from foresee.report import graphs, networks
+from foresee.report import graphs, networks, studies
 from foresee.report.explained_parts import LayersShown, shapes_of
 from foresee.report.html import Drawing, drawing
 from foresee.report.kernels import independence_chart, output_chart, spectrum_chart
@@ -45,8 +46,11 @@ class Row:
         return next(one for one in self.found if one is not None)
 
 
-def save(found: Explanation | Sequence[Explanation], path: str | Path) -> Path:
-    """Write the page and its numbers beside it: into a folder, or under a name that ends in .html."""
+def save(found: Explanation | Sequence[Explanation], path: str | Path, *, study: TrainedStudy | None = None) -> Path:
+    """Write the page and its numbers beside it: into a folder, or under a name that ends in .html.
+
+    A `study` of the first network's cell beside its variants is a part of the page, where there is one.
+    """
     ones = [found] if isinstance(found, Explanation) else list(found)
     target = Path(path)
     if target.suffix in (".html", ".htm"):
@@ -55,11 +59,12 @@ def save(found: Explanation | Sequence[Explanation], path: str | Path) -> Path:
         file, numbers = target / PAGE, target / NUMBERS
     file.parent.mkdir(parents=True, exist_ok=True)
     plain = ones[0].to_json() if len(ones) == 1 else side_by_side(*_two(ones)).to_json()
-    write_whole(numbers, json.dumps(plain, indent=1) + "\n")
-    return write_whole(file, render(*ones))
+    beside = {} if study is None else {"study": study.to_json()}
+    write_whole(numbers, json.dumps({**plain, **beside}, indent=1) + "\n")
+    return write_whole(file, render(*ones, study=study))
 
 
-def render(*found: Explanation) -> str:
+def render(*found: Explanation, study: TrainedStudy | None = None) -> str:
     """The page of one network, or of two side by side, as HTML text."""
     pair = side_by_side(*_two(found)) if len(found) > 1 else None
     colours = graphs.palette(cell.graph for one in found for cell in one.cells)
@@ -80,7 +85,8 @@ def render(*found: Explanation) -> str:
         ],
         charts=_charts(found),
         facts=_facts(found, pair),
-        hover={},
+        told=None if study is None else studies.tell(study),
+        hover={} if study is None else studies.hover(study),
     )
 
 

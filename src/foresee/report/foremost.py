@@ -16,14 +16,19 @@ def trained_rows(folder: str | Path | None) -> dict[str, Any]:
     rows = [
         {
             **{key: one.get(key) for key in ("place", "id", "architecture", "reason", "best_epoch", "seconds")},
-            **{name: _judged(one.get(name)) for name in ("validation", "test")},
+            **{name: _judged(one.get(name)) for name in ("validation", "test", "compared")},
             "best": one.get("id") == plain.get("best"),
         }
         for one in plain["foremost"]
         if isinstance(one, dict)
     ]
     recipe = plain.get("recipe")
-    return {"rows": rows, "best": plain.get("best"), "recipe": recipe if isinstance(recipe, dict) else {}}
+    return {
+        "rows": rows,
+        "best": plain.get("best"),
+        "chosen": plain.get("chosen"),
+        "recipe": recipe if isinstance(recipe, dict) else {},
+    }
 
 
 def _judged(plain: Any) -> str:

@@ -1,92 +1,45 @@
-"""The foremost of a search, trained: what was foreseen is confirmed, and the best is named by validation."""
+"""The foremost of a search, trained: what was foreseen is confirmed, and the best is named by validation.
+
+As published, each is trained once on one split (`folds=0`). Of a small click log that names a winner by chance, so there the
+candidates are compared on five folds of the rows that are not test rows (`searchers/repeated.py`), and half of them are taken
+from all sizes, not from the head of the ranking: scores grow with every layer and do not see how few rows there are.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 from foresee.checks import whole
 from foresee.errors import InputError, RunError, TrainingError
-from foresee.runs.events import Observer
-from foresee.runs.folder import write_whole
+from foresee.runs.events import Announcer, Observer
+from foresee.runs.folder import RunFolder, write_whole
 from foresee.runs.record import CandidateRow, Record
+from foresee.searchers.looks import Compared
+from foresee.searchers.named import Foremost, TrainedBest
+from foresee.searchers.repeated import Asked, compared, usual_looks
 from foresee.searchers.run import Run
 from foresee.spaces.candidate import Candidate
 from foresee.training.encoding import beside
 from foresee.training.loop import train
 from foresee.training.recipe import Recipe
 from foresee.training.recipe import recipe as get_recipe
-from foresee.training.trained import Trained
 from foresee.training.usual import usual_recipe
 
-#: where the trainings of a run are, and what tells of them
-FOLDER, SUMMARY = "trained", "trained.json"
+#: where the trainings of a run are, what tells of them, and where the looks of a comparison are
+FOLDER, SUMMARY, LOOKS = "trained", "trained.json", "compared"
 
 
-@dataclass(frozen=True)
-class Foremost:
-    """One of the foremost: its place by the search (from 1), and what training made of it, or why it made nothing."""
-
-    place: int
-    candidate: Candidate
-    trained: Trained | None
-    reason: str = ""
-
-    @property
-    def id(self) -> int:
-        """The number of the candidate in its run."""
-        return int(self.candidate.details["id"])
-
-    def to_json(self) -> dict[str, Any]:
-        """Plain values."""
-        plain: dict[str, Any] = {"place": self.place, "id": self.id, "architecture": str(self.candidate.architecture)}
-        if self.trained is None:
-            return {**plain, "reason": self.reason}
-        judged = {"validation": self.trained.validation, "test": self.trained.test}
-        numbers = {
-            name: None if one is None else {"accuracy": one.accuracy, "loss": one.loss, "auc": one.auc}
-            for name, one in judged.items()
-        }
-        return {**plain, **numbers, "best_epoch": self.trained.best_epoch, "seconds": self.trained.seconds}
-
-
-@dataclass(frozen=True)
-class TrainedBest:
-    """The foremost of a run after training; `best` is the one that validation names."""
-
-    recipe: Recipe
-    foremost: tuple[Foremost, ...]
-    folder: Path | None = None
-
-    @property
-    def best(self) -> Foremost:
-        """The best by validation; of equal ones, and without validation, the one that the search put first."""
-        there = [one for one in self.foremost if one.trained is not None]
-        if not there:
-            reasons = "; ".join(f"candidate {one.id}: {one.reason}" for one in self.foremost)
-            raise RunError(f"none of the {len(self.foremost)} foremost could be trained: {reasons}")
-        return max(there, key=lambda one: (_merit(one.trained), -one.place))
-
-    def to_json(self) -> dict[str, Any]:
-        """Plain values: what `trained.json` holds."""
-        done = any(one.trained is not None for one in self.foremost)
-        return {
-            "recipe": self.recipe.to_json(),
-            "best": self.best.id if done else None,
-            "foremost": [one.to_json() for one in self.foremost],
-        }
-
-    def __repr__(self) -> str:
-        judged = None if self.best.trained is None else self.best.trained.validation
-        return f"<TrainedBest: of {len(self.foremost)} candidate {self.best.id} is the best{f', {judged}' if judged else ''}>"
-
-
-def foremost(record: Record, count: int) -> list[CandidateRow]:
+def foremost(record: Record, count: int, *, by_size: bool = False) -> list[CandidateRow]:
     """The first `count` of a run that compute different functions: as the finals ranked them, then those that the searcher
     itself names (the history of `batch_evolution`), then by merit.
+
+    With `by_size` only the first half is taken so. For the other half the rest is put in order of parameters and cut into as
+    many groups as there are places, and each group sends the one that comes first in the order above.
     """
     whole("train_best", count)
     rows = {row.id: row for row in record.scored}
@@ -95,7 +48,14 @@ def foremost(record: Record, count: int) -> list[CandidateRow]:
     found: dict[str, CandidateRow] = {}
     for one in [*first, *ranked, *(one for one in record.foremost if one in rows), *rows]:
         found.setdefault(rows[one].identity, rows[one])
-    return list(found.values())[:count]
+    order = list(found.values())
+    head = count - count // 2 if by_size else count
+    places = {row.id: place for place, row in enumerate(order)}
+    rest = sorted(order[head:], key=lambda row: (row.counts.get("params", 0), row.id))
+    groups = min(count - head, len(rest))
+    cuts = [len(rest) * number // groups for number in range(groups + 1)] if groups else []
+    chosen = [min(rest[low:high], key=lambda row: places[row.id]) for low, high in pairwise(cuts)]
+    return order[:head] + sorted(chosen, key=lambda row: places[row.id])
 
 
 def train_best(
@@ -106,11 +66,15 @@ def train_best(
     data: Any = None,
     device: str | None = None,
     observers: Iterable[Observer] = (),
+    folds: int | None = None,
+    seeds: int | None = None,
+    workers: int = 1,
     **changes: Any,
 ) -> TrainedBest:
     """Train the foremost of a run, each in a folder of its own in the run's (`trained/ID`), and name the best.
 
     What is there already is not trained again, and one that was stopped goes on: the same call, or the same command.
+    The winner is written to the run's `best.json`.
 
     Args:
         run: a search.
@@ -119,6 +83,10 @@ def train_best(
         data: what they learn from; None: what the search looked at.
         device: where; None: where the search scored.
         observers: are told what happens.
+        folds: pieces of the rows that are not test rows, each held out once to choose the winner; 0: the one split, as
+            published; None: 5 for click logs of fewer than 200,000 rows to learn from, 0 for all else.
+        seeds: trainings of each on each piece; None: one (of a small log that is split by time: five, and no folds).
+        workers: processes that compare; the numbers are the same.
         changes: values of the recipe.
     """
     settings = run.record.settings
@@ -131,36 +99,73 @@ def train_best(
     encoded: dict[str, Any] = (
         {"schema": settings.get("schema"), "preprocessing": beside(run.folder)} if isinstance(given, str) else {}
     )
-    rows = foremost(run.record, count)
-    if not rows:
+    first = foremost(run.record, count)
+    if not first:
         raise RunError("train_best: no candidate of this run has a score")
-    chosen = get_recipe(usual_recipe(run.candidate(rows[0]), given, **encoded) if recipe is None else recipe, **changes)
-    made = []
-    for place, row in enumerate(rows, 1):
-        candidate = run.candidate(row)
-        out = None if run.folder is None else run.folder / FOLDER / str(row.id)
+    known = run.candidate(first[0])
+    chosen = get_recipe(usual_recipe(known, given, **encoded) if recipe is None else recipe, **changes)
+    asked = _asked(Asked(given, chosen, 0, encoded=encoded), known, folds, seeds, device, settings)
+    again = len(asked.looks) > 1 and count > 1
+    rows = foremost(run.record, count, by_size=True) if again else first
+    candidates = [run.candidate(row) for row in rows]
+    folder = None if run.folder is None else run.folder / FOLDER
+    looked: Sequence[Compared | None] = [None] * len(rows)
+    if again:
+        where = None if folder is None else folder / LOOKS
+        looked = compared(candidates, asked, where, workers, Announcer(observers))
+    made = [
+        Foremost(place, candidate, None, "" if looks is None or looks.merit else looks.reason, looks)
+        for place, (candidate, looks) in enumerate(zip(candidates, looked, strict=True), 1)
+    ]
+    how: dict[str, Any] = {"seed": asked.seed, "device": asked.device, "observers": observers, **encoded}
+    for one in list(TrainedBest(chosen, tuple(made)).ranked):
+        out = None if folder is None else folder / str(one.id)
         try:
-            trained = train(
-                candidate,
-                given,
-                chosen,
-                out=out,
-                resume=True,
-                seed=int(settings.get("seed", 0)),
-                device=device or str(settings.get("device", "cpu")),
-                observers=observers,
-                **encoded,
-            )
+            trained = train(one.candidate, given, chosen, out=out, resume=True, **how)
         except TrainingError as error:
-            made.append(Foremost(place, candidate, None, str(error)))
+            made[one.place - 1] = replace(one, reason=str(error))
             continue
         if out is not None:
             trained.save_report(out / "report.html")
-        made.append(Foremost(place, candidate, trained))
-    found = TrainedBest(chosen, tuple(made), None if run.folder is None else run.folder / FOLDER)
+        made[one.place - 1] = replace(one, trained=trained)
+        if again:
+            break  # the winner is known
+    found = TrainedBest(chosen, tuple(made), folder)
     if run.folder is not None:
         write_whole(run.folder / SUMMARY, json.dumps(found.to_json(), indent=1) + "\n")
+        if found.ranked:
+            RunFolder(run.folder).write_best(found.best.candidate.to_json())
     return found
+
+
+def check_looks(folds: int | None, seeds: int | None) -> None:
+    """Refuse a comparison that cannot be, before anything is searched."""
+    for name, value, least in (("train_folds", folds, 0), ("train_seeds", seeds, 1)):
+        if value is not None:
+            whole(name, value, least)
+    if folds == 1:
+        raise InputError("train_folds = 1: expected 2 pieces or more, or 0 for the one split")
+
+
+def _asked(
+    known: Asked,
+    candidate: Candidate,
+    folds: int | None,
+    seeds: int | None,
+    device: str | None,
+    settings: Mapping[str, Any],
+) -> Asked:
+    """How often candidates are compared, as it was asked for or as it is usual."""
+    check_looks(folds, seeds)
+    usual = usual_looks(candidate, known.data, known.encoded) if folds is None else (folds, 1)
+    return replace(
+        known,
+        folds=usual[0],
+        seeds=usual[1] if seeds is None else seeds,
+        seed=int(settings.get("seed", 0)),
+        device=device or str(settings.get("device", "cpu")),
+        threads=int(settings.get("threads", 1)),
+    )
 
 
 def summary(folder: str | Path | None) -> Mapping[str, Any] | None:
@@ -172,7 +177,3 @@ def summary(folder: str | Path | None) -> Mapping[str, Any] | None:
     except (OSError, ValueError, RecursionError):
         return None
     return plain if isinstance(plain, dict) and isinstance(plain.get("foremost"), list) else None
-
-
-def _merit(trained: Trained | None) -> tuple[float, float]:
-    return (0.0, 0.0) if trained is None or trained.validation is None else trained.validation.merit

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     import pandas
     from matplotlib.figure import Figure
 
-    from foresee.searchers.foremost import TrainedBest
+    from foresee.searchers.named import TrainedBest
 
 #: candidates that a notebook shows
 SHOWN = 5

@@ -64,6 +64,8 @@ def search(
     progress: bool = False,
     train_best: int = 0,
     recipe: str | Path | Recipe | None = None,
+    train_folds: int | None = None,
+    train_seeds: int | None = None,
     **settings: Any,
 ) -> Run:
     """Search a space for the architecture that scores best within the budgets.
@@ -91,6 +93,8 @@ def search(
         progress: show how far it is, in one line; also in a notebook.
         train_best: train so many of the foremost on the data, in `trained/` of the folder; `run.trained` names the best.
         recipe: by which they are trained; None: `fast`, or for click logs `ctr`, of few rows `ctr_small`.
+        train_folds: pieces of the rows that are not test rows, by which the winner is chosen; see `train_best`.
+        train_seeds: trainings on each of them.
         **settings: any other field of `SearchSettings` or `ScoringSettings`.
 
     Returns:
@@ -143,7 +147,8 @@ def search(
         return run
     from foresee.searchers.foremost import train_best as train_foremost
 
-    trained = train_foremost(run, train_best, recipe, data=data, observers=watching)
+    again = {"folds": train_folds, "seeds": train_seeds, "workers": workers or 1}
+    trained = train_foremost(run, train_best, recipe, data=data, observers=watching, **again)
     return replace(run, trained=trained)
 
 
@@ -272,8 +277,16 @@ def _usually_limited(
     before = _before(out, resume)
     if settings.limits or (before is not None and not before.limits):
         return settings, {}
+    if before is not None and _was_limited(Path(str(out))):  # what is usual may have changed since
+        return replace(settings, limits=before.limits), {}
     usual = scorer.space.usual_limits(scorer.task, scorer.data.epoch_samples)
     return (replace(settings, limits=usual), usual) if usual else (settings, {})
+
+
+def _was_limited(out: Path) -> bool:
+    """Whether a run has limits that nobody asked for."""
+    with Store.open(RunFolder(out).store_path) as store:
+        return any(event.kind == LIMITED for event in store.record().events)
 
 
 def _problem(settings: SearchSettings, scorer: Scorer, measured: Mapping[str, float] | Measured | None) -> Problem:

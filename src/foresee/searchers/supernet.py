@@ -28,6 +28,7 @@ from foresee.spaces.base import Space
 from foresee.spaces.darts.cells import KINDS, NODES
 from foresee.spaces.darts.nasi import DARTSNASI
 from foresee.spaces.darts.one_shot import DARTSOneShot
+from foresee.spaces.mobile.space import Mobile
 from foresee.spaces.nasbench1shot1.one_shot import ChoiceBlocks
 from foresee.spaces.nasbench101.space import NASBench101
 from foresee.spaces.nasrec.space import NASRec
@@ -132,7 +133,7 @@ def why_not(space: type[Space[Any]]) -> str:
     """Why the options of a space cannot be taken apart, in words that follow its name; "" where they can."""
     if space.one_shot is Space.one_shot or issubclass(space, NASBench101):
         return "has no one-shot network"
-    if issubclass(space, AutoFormer | NASRec | NATSSize):
+    if issubclass(space, AutoFormer | Mobile | NASRec | NATSSize):
         return "chooses sizes or blocks that share their weights, not operations beside each other"
     if issubclass(space, DARTSNASI):
         return "keeps two operations and two inputs of a node, chosen apart (darts has a decision for each edge)"

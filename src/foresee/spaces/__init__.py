@@ -25,11 +25,13 @@ if TYPE_CHECKING:  # what type checkers know; a space that is not listed here is
     from foresee.spaces.darts import DARTS as DARTS
     from foresee.spaces.darts import DARTSNASI as DARTSNASI
     from foresee.spaces.mlp import MLP as MLP
+    from foresee.spaces.mobile import Mobile as Mobile
     from foresee.spaces.nasbench1shot1 import NASBench1Shot1S1 as NASBench1Shot1S1
     from foresee.spaces.nasbench1shot1 import NASBench1Shot1S2 as NASBench1Shot1S2
     from foresee.spaces.nasbench1shot1 import NASBench1Shot1S3 as NASBench1Shot1S3
     from foresee.spaces.nasbench101 import NASBench101 as NASBench101
     from foresee.spaces.nasbench201 import NASBench201 as NASBench201
+    from foresee.spaces.nasbench_macro import NASBenchMacro as NASBenchMacro
     from foresee.spaces.nasrec import NASRecFull as NASRecFull
     from foresee.spaces.nasrec import NASRecSmall as NASRecSmall
     from foresee.spaces.nats_size import NATSSize as NATSSize

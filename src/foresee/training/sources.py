@@ -214,6 +214,7 @@ def sources(
     >>> made.words["train"]["samples"], made.words["validation"]["samples"], made.test
     (15, 5, None)
     """
+    given = validation, test
     first = _loaded(data, inputs, how_to_read(schema, preprocessing))
     encoded = how_to_read(schema, encoding_of(first))
     if isinstance(first, Data) and isinstance(data, str | os.PathLike):
@@ -225,8 +226,11 @@ def sources(
             parts = first.split({"train": 1 - share, "val": share}, seed=derive(seed, "validation"))
             first, validation = parts["train"], parts["val"]
     shape = first.task.inputs if isinstance(first, Data) else inputs
-    rest = [None if one is None else _source(_loaded(one, shape, encoded)) for one in (validation, test)]
-    return Sources(_source(first), *rest)
+    rest = [None if one is None else _loaded(one, shape, encoded) for one in (validation, test)]
+    for place, one in enumerate(rest):  # what was handed over as data stays as it is
+        if isinstance(one, Data) and isinstance(first, Data) and not isinstance(given[place], Data):
+            rest[place] = one.normalised_by(first)
+    return Sources(_source(first), *(None if one is None else _source(one) for one in rest))
 
 
 def _loaded(given: Any, inputs: tuple[int, ...] | None, how: Mapping[str, Any]) -> Data | DataLoader[Any]:

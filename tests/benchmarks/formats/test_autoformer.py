@@ -34,6 +34,27 @@ def test_autoformer(write_json):
         load(write_json([subnet(c100_kd_acc=1.0)] * 2))
 
 
+def test_null_is_a_missing_accuracy(write_json):
+    table = load(write_json([subnet(c100_kd_acc=None, flower_kd_acc=2.0), subnet(216, c100_kd_acc=1.0)]))
+    np.testing.assert_array_equal(table.values("c100_kd_acc"), [np.nan, 1.0])
+    np.testing.assert_array_equal(table.values("flower_kd_acc"), [2.0, np.nan])
+    assert table.target("kd_acc_cifar100").n == 1
+
+
+@pytest.mark.parametrize(
+    ("entry", "message"),
+    [
+        (subnet(216, c100_kd_acc="good"), "entry 2, c100_kd_acc: 'good', expected a number, or null"),
+        ({"c100_kd_acc": 1.0}, "entry 2: .* expected an object with arch"),
+        ({"arch": {"mlp_ratio": [3.5], "depth": 12}}, "entry 2, arch: AutoFormer configuration: no hidden_dim"),
+        ({"arch": {**subnet()["arch"], "depth": 13}}, "entry 2, arch: AutoFormer configuration: mlp_ratio"),
+    ],
+)
+def test_what_is_wrong_is_told_with_its_place(write_json, entry, message):
+    with pytest.raises(DataError, match=message):
+        load(write_json([subnet(c100_kd_acc=1.0), entry]))
+
+
 def test_the_real_file_of_autoformer(data_folder):
     path = data_folder / "nas" / "vit_gt_autoformer.json"
     table, plain = load(path), json.loads(path.read_text())

@@ -105,6 +105,71 @@ def test_transnas_digits_are_texts(write):
     assert table.proxy("zen_jigsaw")[0] == 5.0
 
 
+def test_a_table_of_transnas_is_of_cells_or_of_skeletons(write):
+    columns = ["arch", "val_class_object"]
+    assert load(write(columns, ["2311", 1], ["123232", 2])).architectures == ("64-2311-basic", "64-123232-basic")
+    assert load(write(columns, ["123431", 1])).space == "transnas_macro"
+    assert load(write(["arch", "test_jigsaw"], ["123031", 1])).space == "transnas_micro"
+    both = write(columns, ["123232", 1], name="t.csv")  # six digits from 1 to 3 are both
+    with pytest.raises(DataError, match=r"t\.csv, column arch: its digits can be cells or skeletons; say --space"):
+        load(both)
+    assert load(both, space="transnas_macro").architectures == ("64-123232-basic",)
+    assert load(both, format="transnas_micro_csv").architectures == ("64-41414-1_23_232",)
+    assert load(write(columns, ["123232", 1], name="my_macro.csv")).space == "transnas_macro"
+    with pytest.raises(DataError, match=r"a cell of transnas_micro in row 2 \('012323'\) and a skeleton .* in row 3"):
+        load(write(columns, ["012323", 1], ["4321", 2]))
+    with pytest.raises(DataError, match="row 3, column arch: modules '1111': 0 of them double"):
+        load(write(columns, ["4321", 1], ["1111", 2]))
+    with pytest.raises(InputError, match="of transnas_macro, not of transnas_micro"):
+        load(write(columns, ["4321", 1]), space="transnas_micro")
+
+
+def test_nasbench_macro(write):
+    table = load(write(["arch", "acc1", "acc2", "acc3", "mean_acc", "params", "flops"],
+                       ["00000001", 64.34, 64.21, 64.12, 64.2233, 791594, 14115328]))  # fmt: skip
+    assert (table.space, table.architectures) == ("nasbench_macro", ("00000001",))
+    assert (table.values("test_acc")[0], table.values("acc2")[0]) == (64.2233, 64.21)
+    assert (table.cost("params")[0], table.cost("flops")[0]) == (791594, 14115328)
+    assert load(write(["arch", "test_acc"], ["00000001", 64.2])).space == "nasbench_macro"
+
+
+def test_zeros_that_a_program_took_away_are_put_back_where_that_leaves_no_doubt(write):
+    assert load(write(["arch", "mean_acc"], [1, 64], [20100000, 70])).architectures == ("00000001", "20100000")
+    with pytest.raises(DataError, match="row 3, column arch: layers '2010000': 7 digits, expected 8"):
+        load(write(["arch", "mean_acc"], ["00000001", 64], ["2010000", 70]))
+    assert load(write(["arch", "val_jigsaw"], [10, 1], [302301, 2])).architectures[0] == "64-41414-0_00_010"
+
+
+@pytest.mark.parametrize("spelled", ["in16", "ImageNet16-120", "imagenet16_120", "IN16", "ImageNet16"])
+def test_a_task_is_known_however_people_write_it(write, spelled):
+    columns = [
+        "arch_str",
+        f"test_acc_{spelled}",
+        f"valid-accuracy-{spelled}",
+        f"synflow_{spelled}",
+        f"params_{spelled}",
+    ]
+    table = load(write(columns, [CELL, 45.1, 46.2, 80.0, 12]))
+    assert {target.name for target in table.targets()} == {"test_acc_imagenet16", "val_acc_imagenet16"}
+    assert table.values(columns[1])[0] == table.values("test_acc_imagenet16")[0] == 45.1
+    assert (table.proxy("synflow_imagenet16")[0], table.cost("params")[0]) == (80.0, 12)
+    table = load(write(["arch", "cifar10", spelled, f"{spelled}_test"], [CELL, 93.0, 45.0, 44.0]))
+    assert (table.values(spelled)[0], table.values("acc_imagenet16")[0], table.values("acc_cifar10")[0]) == (45, 45, 93)
+    assert table.values("test_imagenet16")[0] == 44.0
+
+
+def test_two_columns_of_one_thing_are_both_named(write):
+    with pytest.raises(DataError, match="columns test_acc_in16 and test_acc_imagenet16 both hold test_acc imagenet16"):
+        load(write(["arch_str", "test_acc_in16", "test_acc_imagenet16"], [CELL, 1, 2]))
+
+
+def test_lines_are_counted_as_an_editor_does(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text(f"arch_str,test_acc_cifar10\n\n{CELL},1\n\n{CELL.replace('none', 'nine')},2\n")
+    with pytest.raises(DataError, match=r"t\.csv, row 5, column arch_str: unknown operation on edge 0->2 'nine'"):
+        load(path)
+
+
 def test_nasbench301(write):
     table = load(write(["arch", "val_accuracy", "params", "t_params", "synflow"], [PAIRS, 93.3, 0.856298, 0.5, 52.8]))
     assert table.space == "darts"
@@ -123,7 +188,8 @@ def test_nasbench301(write):
         ([["arch_str", "test_acc_cifar10"], [CELL, "nan"]], "row 2: test_acc_cifar10 is nan; leave it empty"),
         ([["arch_str", "test_acc_cifar10"], [CELL, 1], [CELL, 2]], "comes twice"),
         ([["adj_upper", "val_acc_108"], ["111", 1]], "like that of nasbench101, but column ops is missing"),
-        ([["arch", "val_jigsaw"], ["012323", 1]], "but column val_.* is missing"),
+        ([["arch", "zen_jigsaw"], ["012323", 1]], "but column .* is missing"),
+        ([["arch_srt", "val_acc_cifar10"], [CELL, 1]], "column arch_srt: did you mean arch_str"),
         ([["adj_upper", "ops", "val_acc_108"], ["11", "3", 1]], "expected 9 digits"),
         ([["a", "b"], [1, 2]], "columns a, b, which spell no architecture"),
     ],
@@ -147,6 +213,8 @@ FILES = {
     "nb1shot1.csv.gz": ("nasbench1shot1_s2", 1779, "test_acc3", None),
     "nb301_proxies_725.csv.gz": ("darts", 378, "val_accuracy", None),
     "tnb101_micro.csv.gz": ("transnas_micro", 2037, "val_class_object", None),
+    "tnb101_macro.csv.gz": ("transnas_macro", 1622, "val_class_object", None),
+    "nb_macro.csv.gz": ("nasbench_macro", 3348, "mean_acc", "arch"),
 }
 
 
@@ -190,7 +258,7 @@ def test_every_number_of_a_real_file_is_where_it_belongs(data_folder, real, name
     }
     for column in set(rows[0]) - known - set(table.aliases):
         found = table.cost if column.startswith(("params_", "macs_", "t_", "train_time")) else table.proxy
-        if name == "nb101.csv.gz" and column == "params":
+        if name in ("nb101.csv.gz", "nb_macro.csv.gz") and column in ("params", "flops"):
             found = table.cost
         asked = f"seconds:{column[2:]}" if column.startswith("t_") else column
         np.testing.assert_array_equal(found(asked), [float(row[column]) if row[column] else math.nan for row in rows])

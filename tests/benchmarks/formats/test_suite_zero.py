@@ -101,3 +101,34 @@ def test_suite_zero_of_nasbench301(write_json):
 def test_suite_zero_that_is_not_sound(write_json, plain):
     with pytest.raises((DataError, InputError)):
         load(write_json(plain))
+
+
+def test_null_is_a_missing_number(write_json):
+    one, two = "(4, 3, 3, 0, 0, 0)", "(4, 3, 3, 0, 0, 1)"
+    table = load(write_json({"cifar10": {one: entry(None, zen=1.0), two: entry(2.0, zen=None)}}))
+    np.testing.assert_array_equal(table.values("val_accuracy"), [np.nan, 2.0])
+    np.testing.assert_array_equal(table.proxy("zen"), [1.0, np.nan])
+
+
+@pytest.mark.parametrize(
+    ("plain", "message"),
+    [
+        (
+            {"cifar10": {"(4, 3, 3, 0, 0, 9)": entry(1.0, zen=1.0)}},
+            r"t.json, cifar10, architecture \(4, 3, 3, 0, 0, 9\)",
+        ),
+        (
+            {"cifar10": {"(4, 3, 3, 0, 0, 0)": entry("x", zen=1.0)}},
+            r"architecture .*, val_accuracy: 'x', expected a number",
+        ),
+    ],
+)
+def test_what_is_wrong_is_told_with_its_place(write_json, plain, message):
+    with pytest.raises(DataError, match=message):
+        load(write_json(plain))
+
+
+def test_tuples_that_fit_both_spaces_of_transnas(write_json):
+    path = write_json({"jigsaw": {"(2, 3, 2, 3, 2, 1)": entry(40.0, zen=1.0)}})
+    assert load(path).space == "transnas_macro"
+    assert load(path, space="transnas_micro").architectures == ("64-41414-2_32_321",)

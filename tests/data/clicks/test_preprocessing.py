@@ -98,6 +98,18 @@ def test_without_numbers_or_without_categories(tmp_path: Path) -> None:
     assert dense.tolist() == [[0.0]]
 
 
+def test_decimal_commas_are_served_as_numbers_or_as_texts(tmp_path: Path) -> None:
+    rows = [f"{k % 2};{k},5;{'ab'[k % 2]}" for k in range(20)]
+    (tmp_path / "a.csv").write_text("\n".join(["y;price;c", *rows]) + "\n")
+    own = Schema(label="y", numeric=("price",), categories=("c",), decimal_commas=("price",), least=1)
+    found, _ = fit(tmp_path / "a.csv", own)
+    assert found.schema.decimal_commas == ("price",)
+    served = found.rows([{"price": 12.5, "c": "a"}, {"price": "12,5", "c": "a"}, {"price": 1e-7, "c": "a"}])
+    assert torch.equal(served.parts[0][0], served.parts[0][1])
+    with pytest.raises(InputError, match="decimal comma"):
+        found.rows([{"price": "12.5", "c": "a"}])
+
+
 def test_rows_that_cannot_be(learnt: tuple[Preprocessing, list[Chunk]]) -> None:
     preprocessing, _ = learnt
     row = dict(zip(schema("criteo").columns or (), criteo_rows(1)[0], strict=True))

@@ -120,6 +120,7 @@ def test_a_split_by_column_knows_the_usual_words() -> None:
         ({"log": "all"}, "counts"),
         ({"columns": ("y", "a", "b")}, "not in columns"),
         ({"columns": ("y", "a", "a", "b", "c")}, "stands there twice"),
+        ({"decimal_commas": ("c",)}, "unknown numeric column in decimal_commas"),
         ({"optional": ("d",)}, "unknown column in optional"),
         ({"delimiter": ",,"}, "one character"),
         ({"fill": "median"}, "mean, zero"),

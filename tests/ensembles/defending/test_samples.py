@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
 import numpy as np
 import pytest
 import torch
@@ -28,7 +31,8 @@ def target(tmp_path_factory):
 def test_the_test_part_of_what_it_was_trained_on(target) -> None:
     found = samples_of(target, count=30)
     test = fs.data.load("digits", inputs=(3, 4, 4), split="test")
-    assert found.words == {"name": "digits/test", "fingerprint": test.fingerprint, "of": 360, "samples": 30}
+    judged = json.loads((Path(target.folders[0]) / "training.json").read_text())["data"]["test"]
+    assert found.words == {"name": "digits/test", "fingerprint": judged["fingerprint"], "of": 360, "samples": 30}
     assert found.seen == ""
     assert found.images.min() >= 0
     assert found.images.max() <= 1

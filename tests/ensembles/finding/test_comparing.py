@@ -75,6 +75,9 @@ def test_labels_may_have_settings_that_change_no_member(tmp_path):
     assert [one.label for one in found.rows] == ["flat", "free"]
     assert len(list((tmp_path / "seed-4").glob("shared-*"))) == 2
     assert found.run("free", 4).budget["scores"] >= 10
+    short = compare_ensembles(data=images(), samplers=["mc:params"], seeds=[4], out=tmp_path, **HOW, proxy_samples=10)
+    assert short.rows[0].architectures == found.rows[1].architectures
+    assert [short.rows[0].label, short.rows[0].sampler] == ["mc:params", "mc"]
     with pytest.raises(InputError, match="may not have a epochs of its own"):
         entries("nasbench201", {"long": {"sampler": "mc", "epochs": 9}}, {})
 
@@ -82,6 +85,8 @@ def test_labels_may_have_settings_that_change_no_member(tmp_path):
 def test_wrong_names_are_said_before_anything_is_trained():
     with pytest.raises(UnknownNameError, match="uniform"):
         compare_ensembles(data=images(), samplers=["mc", "unifrom"], **HOW)
+    with pytest.raises(UnknownNameError, match="naswot"):
+        compare_ensembles(data=images(), samplers=["mc", "mc:nasswot"], **HOW)
     with pytest.raises(UnknownNameError, match="reference"):
         compare_ensembles(data=images(), samplers=["mc"], reference="deep", **HOW)
     with pytest.raises(InputError, match="no samplers"):

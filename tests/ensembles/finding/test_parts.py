@@ -54,3 +54,18 @@ def test_yes_or_no_is_refused():
     labels = np.arange(20, dtype=np.float32)[:, None] % 2
     with pytest.raises(InputError, match="no classes"):
         parts_of(Arrays(np.zeros((20, 3, 4, 4), np.uint8), labels))
+
+
+def test_all_parts_are_normalised_by_what_is_learnt_from(tmp_path):
+    """Of data with a test split too, of which the training split normalises the test split where nothing is kept back."""
+    labels = np.arange(40) % 4
+    pixels = np.random.default_rng(0).integers(0, 256, (40, 8, 8, 3), dtype=np.uint8)
+    np.savez(tmp_path / "own.npz", x_train=pixels, y_train=labels, x_test=pixels[:12] // 2, y_test=labels[:12])
+    for data in ("digits", tmp_path / "own.npz"):
+        parts = parts_of(data, inputs=(3, 8, 8))
+        assert parts.val.statistics == parts.test.statistics == parts.statistics
+        batch = parts.test.read(torch.arange(4))
+        assert torch.equal(parts.test.normalised(batch).inputs, parts.train.normalised(batch).inputs)
+        assert len({one["fingerprint"] for one in parts.words.values()}) == 3
+    mine = Arrays(pixels[:12], labels[:12])
+    assert parts_of(tmp_path / "own.npz", test=mine).test is mine, "what is handed over as data stays as it is"

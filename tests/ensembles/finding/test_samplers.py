@@ -39,7 +39,7 @@ def test_wrong_names_are_said():
     with pytest.raises(UnknownNameError, match="svgd_rd"):
         sampler_of(EnsembleSettings("darts", sampler="svgd"))
     with pytest.raises(InputError, match="leave :DARTS_V2 out"):
-        sampler_of(EnsembleSettings("darts", sampler="mc:DARTS_V2"))
+        sampler_of(EnsembleSettings("darts", sampler="uniform:DARTS_V2"))
 
 
 @pytest.mark.parametrize("name", ["mc", "svgd_rd", "uniform"])

@@ -14,6 +14,13 @@ def test_they_travel_as_plain_values():
     assert asked.sampler == "deep:DARTS_V2"
 
 
+def test_a_proxy_behind_a_sampler_is_where_its_posterior_comes_from():
+    short = EnsembleSettings("darts", sampler="svgd-rd:zen")
+    assert short == EnsembleSettings("darts", sampler="svgd_rd", posterior="zen")
+    assert short.training_free
+    assert EnsembleSettings("darts", sampler="deep:ENAS").posterior == "fitted"
+
+
 @pytest.mark.parametrize(
     ("said", "words"),
     [
@@ -23,6 +30,7 @@ def test_they_travel_as_plain_values():
         ({"size": 0}, "at least 1"),
         ({"pool": 2, "size": 3}, "a pool of 2 networks has no 3 members"),
         ({"delta": "much"}, "delta = 'much'"),
+        ({"sampler": "mc:naswot", "posterior": "params"}, "say one of them"),
     ],
 )
 def test_what_cannot_be_is_said(said, words):

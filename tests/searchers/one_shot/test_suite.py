@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
-from pathlib import Path
 
 import pytest
+from tests.killing import run_script
 from tests.searchers import two_edges
 from tests.searchers.one_shot.rivals import SETTINGS, done, searcher
 
@@ -20,8 +17,6 @@ from foresee.searchers.one_shot.base import OneShotSearcher, all_settings
 from foresee.testing import SearcherSuite
 from foresee.testing.searchers import essence
 from foresee.training import checkpoints
-
-ROOT = Path(__file__).resolve().parents[3]
 
 
 class Suite(SearcherSuite):
@@ -143,49 +138,42 @@ def told(folder):
         return essence(store.record(), store.get("searcher_state"))
 
 
-KILLER = """
-import json, os, signal, sys
+SCRIPT = """
+import json, sys
 from foresee.runs.store import Store
 from foresee.searchers import SearchSettings, run_search
 from foresee.searchers.one_shot.kept import Kept
+from tests.killing import at_moments, die, whole
 from tests.searchers import two_edges
 
 def die_before(thing, name, at):
     plain = getattr(thing, name)
     def dying(self, number, *rest, **more):
         if number == at:
-            os.kill(os.getpid(), signal.SIGKILL)
+            die()
         return plain(self, number, *rest, **more)
     setattr(thing, name, dying)
 
-moment, cases = sys.argv[1], json.loads(sys.argv[2])
-for folder, settings in cases:
-    for step in (0, 1):
-        child = os.fork()  # torch was imported, and never used
-        if not child:
-            if moment == "trained":
-                die_before(Kept, "write", step + 1)
-            else:
-                die_before(Store, "add_step", step)
-            run_search(SearchSettings.from_json(settings), out=folder, resume=True)
-            os._exit(0)
-        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == -signal.SIGKILL, (folder, step)
+def search(folder, moment=None):
+    if moment is not None:
+        what, step = moment
+        die_before(*{"trained": (Kept, "write", step + 1), "kept": (Store, "add_step", step)}[what])
+    run_search(SearchSettings.from_json(cases[folder.rpartition("/")[2]]), out=folder, resume=True)
+
+cases = json.loads(sys.argv[1])
+for place, name in enumerate(cases):
+    whole(search, f"whole/{name}")
+    # both moments and both steps of every two searchers: no moment depends on which searcher it is
+    first, second = ("trained", "kept") if place % 2 else ("kept", "trained")
+    at_moments(search, name, [(first, 0), (second, 1)])
 """
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("moment", ["trained", "kept"])
-def test_killed_before_and_after_the_weights_are_kept(moment, tmp_path):
+def test_killed_before_and_after_the_weights_are_kept(tmp_path):
     """SIGKILL when a step is trained but not kept, and when it is kept but not stored; in one step after the other."""
-    (tmp_path / "killer.py").write_text(KILLER)
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT / "src"), str(ROOT)]), "OMP_NUM_THREADS": "1"}
-    cases = [(str(tmp_path / name), asked(name).to_json()) for name in SETTINGS]
-    command = [sys.executable, tmp_path / "killer.py", moment, json.dumps(cases)]
-    killed = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=600)
-    assert killed.returncode == 0, killed.stderr
+    run_script(SCRIPT, tmp_path, json.dumps({name: asked(name).to_json() for name in SETTINGS}))
     for name in SETTINGS:
-        run_search(asked(name), out=tmp_path / "whole" / name)
-        run_search(asked(name), out=tmp_path / name, resume=True)
         assert told(tmp_path / name) == told(tmp_path / "whole" / name), name
         ours, theirs = (checkpoints.read(one / name, "weights")[0] for one in (tmp_path, tmp_path / "whole"))
         assert ours.keys() == theirs.keys()

@@ -12,8 +12,9 @@ from torch.utils.flop_counter import FlopCounterMode
 from foresee.errors import InputError
 from foresee.seeds import generator, stream
 from foresee.spaces.autoformer import Architecture, AutoFormerTiny
-from foresee.spaces.autoformer.prefix import PrefixLinear, PrefixNorm, mask
+from foresee.spaces.autoformer.prefix import PrefixLinear, PrefixNorm
 from foresee.spaces.one_shot import straight_through
+from foresee.spaces.sliced import mask
 from foresee.task import Task
 
 TASK = Task((3, 8, 8), 3)

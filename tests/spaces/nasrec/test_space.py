@@ -198,5 +198,6 @@ def test_samples_run_forward_and_backward(kind, count):
 
 def test_networks_for_small_logs_are_limited_beside_their_tables():
     space, task = get("nasrec_small"), Task((3,), 1, vocabularies=(10, 20))
-    assert space.usual_limits(task, 199_999) == {"params": {"max": 400_000 + 16 * 30}}
+    assert space.usual_limits(task, 199_999) == {"params": {"max": 6 * 199_999 + 16 * 30}}
+    assert space.usual_limits(task, 500) == {"params": {"max": 60_000 + 16 * 30}}
     assert space.usual_limits(task, 200_000) == {}

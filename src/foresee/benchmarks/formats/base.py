@@ -10,6 +10,7 @@ import csv
 import gzip
 import hashlib
 import io
+import itertools
 import json
 import math
 import os
@@ -31,6 +32,8 @@ from foresee.errors import DataError, ForeseeError
 #: the most text that is unpacked; the largest published JSON file has about a tenth of this
 MAX_TEXT = 2**30
 _GZIP = b"\x1f\x8b"
+#: how people write that there is no number
+_MISSING = {"null", "none", "na", "n/a", "-", "--", "?", "missing"}
 
 
 @dataclass(frozen=True)
@@ -121,6 +124,20 @@ class File:
             return ()
 
     @cached_property
+    def first_row(self) -> dict[str, str]:
+        """The first row of a csv by column, without reading the others; empty where there is none."""
+        try:
+            lines = csv.reader(io.StringIO(self.first_text, newline=""), delimiter=self.separator or ",")
+            entries = next(row for row in itertools.islice(lines, 1, None) if row)
+        except (csv.Error, StopIteration):
+            return {}
+        return {name: entry.strip() for name, entry in zip(self.header, entries, strict=False)}
+
+    def line(self, row: int) -> int:
+        """The line in the file, from 1, at which a row of `columns` ends."""
+        return self._lines[row]
+
+    @cached_property
     def columns(self) -> dict[str, tuple[str, ...]]:
         """The texts of a csv, by column."""
         with reading(self.where, "a csv file"):
@@ -129,12 +146,16 @@ class File:
             twice = {name for name in names if names.count(name) > 1}
             if twice:
                 raise DataError(f"{self.where}: column {min(twice)} comes twice")
-            rows = [row for row in lines if row]
-            for number, row in enumerate(rows, 2):
+            rows, self._lines = [], list[int]()
+            for row in lines:
+                if not row:
+                    continue
                 if len(row) != len(names):
                     raise DataError(
-                        f"{self.where}, row {number}: {len(row)} entries, expected {len(names)}; truncated?"
+                        f"{self.where}, row {lines.line_num}: {len(row)} entries, expected {len(names)}; truncated?"
                     )
+                rows.append(row)
+                self._lines.append(lines.line_num)
             if not rows:
                 raise DataError(f"{self.where}: a header and no rows")
             return dict(zip(names, zip(*rows, strict=True), strict=True))
@@ -147,14 +168,15 @@ class File:
                 values[row] = float(text) if text.strip() else math.nan
             except ValueError:
                 point = " with a point" if "," in text else ""
+                empty = ", or nothing where it was not measured" if text.strip().lower() in _MISSING else ""
                 raise DataError(
-                    f"{self.where}, row {row + 2}: {name} is {text[:40]!r}, expected a number{point}"
+                    f"{self.where}, row {self.line(row)}: {name} is {text[:40]!r}, expected a number{point}{empty}"
                 ) from None
         wrong = [row for row in np.flatnonzero(~np.isfinite(values)).tolist() if self.columns[name][row].strip()]
         if measured and wrong:
             text = self.columns[name][wrong[0]]
             raise DataError(
-                f"{self.where}, row {wrong[0] + 2}: {name} is {text}; leave it empty if it was not measured"
+                f"{self.where}, row {self.line(wrong[0])}: {name} is {text}; leave it empty if it was not measured"
             )
         values[wrong] = math.nan
         return values

@@ -29,6 +29,7 @@ class Collector:
         self.where, self.space, self.settings = where, space, dict(settings or {})
         self.aliases: dict[str, str] = {}
         self._places: dict[str, int] = {}
+        self._called: dict[Key, str] = {}
         self._columns: dict[Key, tuple[array[int], array[float]]] = {}
         self._numbers: dict[str, dict[str, tuple[array[int], array[float]]]] = {"costs": {}, "proxies": {}}
 
@@ -63,13 +64,17 @@ class Collector:
         places.append(place)
         values.append(value)
 
-    def column(self, values: Floats, metric: str, task: str = "", epochs: int = UNKNOWN, seed: int = 0) -> None:
-        """A column aligned with the architectures, NaN where nothing was measured."""
-        places = np.flatnonzero(~np.isnan(values))
-        if (metric, task, epochs, seed) in self._columns:
-            raise DataError(f"{self.where}: two columns hold {_named(metric, task, epochs, seed)}; keep one")
+    def column(
+        self, values: Floats, metric: str, task: str = "", epochs: int = UNKNOWN, seed: int = 0, *, called: str = ""
+    ) -> None:
+        """A column aligned with the architectures, NaN where nothing was measured; `called` is its name in the file."""
+        places, key = np.flatnonzero(~np.isnan(values)), (metric, task, epochs, seed)
+        if key in self._called:
+            both = f"{self._called[key]} and {called}" if called else "two"
+            raise DataError(f"{self.where}: columns {both} both hold {_named(*key)}; keep one")
+        self._called[key] = called
         if len(places):
-            self._columns[metric, task, epochs, seed] = _arrays(places, values)
+            self._columns[key] = _arrays(places, values)
 
     def cost(self, place: int, name: str, value: float) -> None:
         """A cost of one architecture."""
@@ -157,6 +162,19 @@ def task_name(name: str) -> str:
     """
     ours = name.lower().replace("-", "_")
     return {"imagenet16_120": "imagenet16"}.get(ours, ours)
+
+
+def entry_number(value: Any, where: str) -> float | None:
+    """A number of a JSON file; None where it is null, which is how a missing one is written there.
+
+    >>> entry_number(None, "t.json"), entry_number(93, "t.json")
+    (None, 93.0)
+    """
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        raise DataError(f"{where}: {str(value)[:40]!r}, expected a number, or null where it was not measured")
+    return float(value)
 
 
 def check_space(where: str, found: str, asked: str | None) -> None:

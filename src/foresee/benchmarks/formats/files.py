@@ -9,7 +9,18 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from foresee.benchmarks.formats import autoformer, compact, long_csv, nasbench101, nasbench301, own, pickles, suite_zero
+from foresee.benchmarks.formats import (
+    autoformer,
+    compact,
+    indexed,
+    long_csv,
+    nasbench101,
+    nasbench301,
+    nasbench_macro,
+    own,
+    pickles,
+    suite_zero,
+)
 from foresee.benchmarks.formats.base import File, Format, reading
 from foresee.benchmarks.table import Table
 from foresee.errors import DataError, InputError, UnknownNameError
@@ -25,9 +36,11 @@ FORMATS: tuple[Format, ...] = (
     nasbench101.FORMAT,
     long_csv.FORMAT,
     *compact.FORMATS,
+    nasbench_macro.FORMAT,
     suite_zero.FORMAT,
     autoformer.FORMAT,
     nasbench301.FORMAT,
+    indexed.FORMAT,
 )
 
 
@@ -127,4 +140,8 @@ def _looks(file: File) -> str:
         return "a folder"
     if not file.head:
         return "an empty file"
-    return "not a table that can be read" if file.first_text else "neither text in UTF-8 nor a known kind of file"
+    if not file.first_text:
+        return "neither text in UTF-8 nor a known kind of file"
+    line = file.first_text.splitlines()[0] if file.first_text.strip() else ""
+    alone = f", text whose first line {line[:40]!r} has one column alone" if not file.is_json and line else ""
+    return f"not a table that can be read{alone}"

@@ -39,20 +39,30 @@ def read(file: File, space: str | None) -> Table:
     if named:
         check_space(file.where, named, space)
     collector = Collector(file.where, named or space or "", _settings(file))
+    for row, text in enumerate(columns["architecture"]):
+        if not text.strip():
+            raise DataError(f"{file.where}, row {file.line(row)}, column architecture: no text of an architecture")
     places = [collector.place(text.strip()) for text in columns["architecture"]]
     single = _single(file)
     metrics = (single,) * len(places) if single else columns["metric"]
     values = file.numbers(single or "value", measured=True)
     epochs, seeds = _whole(file, "epochs", UNKNOWN), _whole(file, "seed", MEAN)
     tasks = columns.get("task", ("",) * len(places))
+    first: dict[tuple[int, str, str, int, int], int] = {}
     for row, (place, metric, task) in enumerate(zip(places, metrics, tasks, strict=True)):
         if np.isnan(values[row]) and (single or not metric.strip()):
             continue
         if np.isnan(values[row]) or not metric.strip():
             raise DataError(
-                f"{file.where}, row {row + 2}: a metric and a value belong together; leave out both or none"
+                f"{file.where}, row {file.line(row)}: a metric and a value belong together; leave out both or none"
             )
-        collector.measure(place, float(values[row]), metric.strip(), task.strip(), epochs[row], seeds[row])
+        key = (place, metric.strip(), task.strip(), epochs[row], seeds[row])
+        if first.setdefault(key, row) != row:
+            raise DataError(
+                f"{file.where}, row {file.line(row)}: {key[1]} of architecture {columns['architecture'][row].strip()[:80]} "
+                f"comes twice, first in row {file.line(first[key])}; keep one row of it"
+            )
+        collector.measure(place, float(values[row]), *key[1:])
     for name in columns:
         if name not in (*_KNOWN, single):
             numbers = file.numbers(name, measured=False)
@@ -96,7 +106,7 @@ def _whole(file: File, name: str, missing: int) -> list[int]:
     if len(wrong):
         text = file.columns[name][int(wrong[0])]
         raise DataError(
-            f"{file.where}, row {wrong[0] + 2}: {name} is {text}, expected a whole number from 0, or nothing"
+            f"{file.where}, row {file.line(int(wrong[0]))}: {name} is {text}, expected a whole number from 0, or nothing"
         )
     return [missing if np.isnan(number) else int(number) for number in numbers]
 

@@ -47,15 +47,15 @@ def _csv_pairs(file: File) -> Iterable[tuple[str, float]]:
     text, prediction = (_pick(file.header, names) for names in (_ARCHITECTURE, _PREDICTION))
     values = file.numbers(prediction, measured=True)
     if np.isnan(values).any():
-        raise DataError(f"{file.where}, row {int(np.isnan(values).argmax()) + 2}: no {prediction}")
+        raise DataError(f"{file.where}, row {file.line(int(np.isnan(values).argmax()))}: no {prediction}")
     return zip(file.columns[text], values.tolist(), strict=True)
 
 
 def _json_pairs(plain: Any) -> Iterable[tuple[str, float]]:
     if isinstance(plain, dict):
-        return ((text, float(value)) for text, value in plain.items())
+        return ((text, float(value)) for text, value in plain.items() if value is not None)
     text, prediction = (_pick(tuple(plain[0]), names) for names in (_ARCHITECTURE, _PREDICTION))
-    return ((_written(entry[text]), float(entry[prediction])) for entry in plain)
+    return ((_written(entry[text]), float(entry[prediction])) for entry in plain if entry[prediction] is not None)
 
 
 def _written(architecture: Any) -> str:
@@ -78,7 +78,11 @@ def _recognises(file: File) -> bool:
     plain = file.json
     if isinstance(plain, list):
         return bool(plain) and isinstance(plain[0], dict) and fits(plain[0])
-    return isinstance(plain, dict) and all(isinstance(value, int | float) for value in plain.values()) and bool(plain)
+    return (
+        isinstance(plain, dict)
+        and all(isinstance(value, int | float | None) for value in plain.values())
+        and bool(plain)
+    )
 
 
 FORMAT = Format("nasbench301", "NAS-Bench-301 predictions (csv or JSON)", _recognises, read)

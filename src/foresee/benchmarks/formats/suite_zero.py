@@ -17,10 +17,10 @@ from collections.abc import Callable
 from typing import Any
 
 from foresee.benchmarks.formats.base import File, Format, reading
-from foresee.benchmarks.formats.collect import Collector, check_space, task_name
-from foresee.benchmarks.formats.compact import TRANSNAS_TASKS
+from foresee.benchmarks.formats.collect import Collector, check_space, entry_number, task_name
+from foresee.benchmarks.formats.naming import TRANSNAS_TASKS
 from foresee.benchmarks.table import MEAN, UNKNOWN, Table
-from foresee.errors import DataError
+from foresee.errors import DataError, ForeseeError
 
 _201_OPS = ("skip_connect", "none", "nor_conv_3x3", "nor_conv_1x1", "avg_pool_3x3")
 _201_EDGES = ((0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3))
@@ -31,7 +31,7 @@ _EPOCHS = {"nasbench101": 108, "nasbench201": 200}
 def read(file: File, space: str | None) -> Table:
     """The table of one of the suite's files."""
     with reading(file.where, "a file of NAS-Bench-Suite-Zero"):
-        named = _space(file.json)
+        named = _space(file.json, space)
         check_space(file.where, named, space)
         collector = Collector(file.where, named)
         translate = _TRANSLATE[named]
@@ -40,27 +40,44 @@ def read(file: File, space: str | None) -> Table:
         for data, architectures in file.json.items():
             task = task_name(data)
             for key, entry in architectures.items():
+                where = f"{file.where}, {data}, architecture {key[:60]}"
                 if key not in places:
-                    places[key] = collector.new(translate(key))
+                    places[key] = collector.new(_translated(translate, key, where))
                 place = places[key]
                 for name, value in entry.items():
                     if isinstance(value, dict):
-                        collector.proxy(place, f"{name}:{task}", float(value["score"]))
-                        if math.isfinite(float(value.get("time", math.nan))):
-                            collector.cost(place, f"seconds:{name}_{task}", float(value["time"]))
-                        if name == "params":  # the suite gives millions
-                            collector.cost(place, f"params:{task}", round(1e6 * float(value["score"])))
+                        _add_proxy(collector, place, name, task, value)
                     elif name.endswith("accuracy"):
-                        collector.measure(place, float(value), _METRICS.get(name, name), task, epochs, MEAN)
+                        measured = entry_number(value, f"{where}, {name}")
+                        if measured is None:
+                            continue
+                        collector.measure(place, measured, _METRICS.get(name, name), task, epochs, MEAN)
                         alias = name if len(file.json) == 1 else f"{name}_{task}"
                         collector.aliases[alias] = f"{_METRICS.get(name, name)}_{task}"
         return collector.table()
 
 
+def _add_proxy(collector: Collector, place: int, name: str, task: str, value: dict[str, Any]) -> None:
+    """A proxy's score and the time it took; null is a missing one."""
+    score, seconds = (math.nan if value.get(key) is None else float(value[key]) for key in ("score", "time"))
+    collector.proxy(place, f"{name}:{task}", score)
+    if math.isfinite(seconds):
+        collector.cost(place, f"seconds:{name}_{task}", seconds)
+    if name == "params" and math.isfinite(score):  # the suite gives millions
+        collector.cost(place, f"params:{task}", round(1e6 * score))
+
+
 _METRICS = {"val_accuracy": "val_acc", "train_accuracy": "train_acc", "test_accuracy": "test_acc"}
 
 
-def _space(plain: dict[str, Any]) -> str:
+def _translated(translate: Callable[[str], str], key: str, where: str) -> str:
+    try:
+        return translate(key)
+    except (ForeseeError, LookupError, TypeError, ValueError) as error:
+        raise DataError(f"{where}: {error if isinstance(error, ForeseeError) else 'not numbers that fit'}") from error
+
+
+def _space(plain: dict[str, Any], asked: str | None) -> str:
     keys = [key for architectures in plain.values() for key in architectures]
     first = _numbers(keys[0])
     if not isinstance(first[0], int):
@@ -71,7 +88,9 @@ def _space(plain: dict[str, Any]) -> str:
         return "nasbench201"
     from foresee.spaces.transnas.text import trouble
 
-    # A file holds one of the two spaces: skeletons are filled up at the end, and only there.
+    # A file holds one of the two spaces: skeletons are filled up at the end, and only there. Few rows may fit both.
+    if asked == "transnas_micro" and all(len(_numbers(key)) == 6 and "4" not in key for key in keys):
+        return asked
     return "transnas_macro" if all(trouble(_modules(key)) is None for key in keys) else "transnas_micro"
 
 

@@ -56,16 +56,20 @@ def bench(
     space = one_space(space, space_)
     known = replace(load(table, space=space), source=str(table))
     if target is None:
-        raise InputError(f"say what to foresee with --target: {', '.join(one.name for one in known.targets())}")
-    names = names_of(scoring.proxy or ["foresee"])
-    said = scoring.sorted(space or known.space, proxies=[*names, *BASELINES])
+        names = ", ".join(one.name for one in known.targets())
+        if not names:
+            others = ", ".join([*known.costs, *known.proxies]) or "none"
+            raise InputError(f"{table}: nothing was measured in it; other columns of numbers: {others}")
+        raise InputError(f"{table}: say what to foresee with --target: {names}")
+    proxies = names_of(scoring.proxy or ["foresee"])
+    said = scoring.sorted(space or known.space, proxies=[*proxies, *BASELINES])
     watch = Watch(show=not work.quiet)
     try:
         with watch:
             found = run_bench(
                 known,
                 target,
-                scoring.settings(names, proxy_settings=said.proxies),
+                scoring.settings(proxies, proxy_settings=said.proxies),
                 sample=sample or None,
                 space=space,
                 space_settings=said.space,

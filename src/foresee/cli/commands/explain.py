@@ -13,6 +13,7 @@ from foresee.cli.app import app, out, print_grid
 from foresee.cli.groups import CacheOptions, ScoringOptions, WorkOptions, usually
 from foresee.cli.networks import factory_of, make
 from foresee.cli.progress import Watch
+from foresee.cli.studies import StudyOptions
 from foresee.errors import InputError
 from foresee.scoring.settings import ScoringSettings
 
@@ -31,6 +32,7 @@ def explain(
     scoring: ScoringOptions,
     work: WorkOptions,
     kept: CacheOptions,
+    study: StudyOptions,
     what: Annotated[str, typer.Argument(help="a space, a best.json, a run's folder, or module:function of a network")],
     architectures: Annotated[
         list[str] | None,
@@ -52,10 +54,14 @@ def explain(
     """Explain a network without training it: what it is, where it stands among others, where it could be better.
 
     One page with pictures, shape, costs, proxies and their percentiles, layers, kernel and statements of the papers.
+    With --variants a DARTS cell is trained beside others of its kind: how fast they learn, and what their shape has to do
+    with it. Every training is kept, so a study that was stopped goes on.
 
     Example: foresee explain nasbench201 ResNet
 
     Example: foresee explain darts DARTS_V1 DARTS_V2 --out runs/darts
+
+    Example: foresee explain darts DARTS_V2 --variants 12 --train 5ep --data cifar10.npz --out runs/why
 
     Example: foresee explain mypackage.models:make_net --input 3x32x32 --among nasbench201
     """
@@ -69,22 +75,32 @@ def explain(
     from foresee.report.explained import save
 
     settings, subjects = _asked(scoring, what, architectures or [])
+    study.check(subjects)
     watch = Watch("looking", show=not work.quiet)
     how: dict[str, Any] = {"settings": settings, "among": among, "samples": samples, "full_size": full_size}
     how |= {"engine": work.engine, "workers": work.workers, "observers": [watch.observe]}
-    how |= {"cache": cache_for(kept.cache, out_.parent if out_.suffix == ".html" else out_)}
+    folder = out_.parent if out_.suffix == ".html" else out_
+    how |= {"cache": cache_for(kept.cache, folder)}
     try:
         with watch:
             found = [explained(**subject, **how) for subject in subjects]
+        trained = None
+        if study.asked:
+            with Watch("training", show=not work.quiet) as watch:
+                trained = study.run(subjects[0]["what"], settings, folder, watch.observe)
     except KeyboardInterrupt:
         raise typer.Exit(watch.stopped()) from None
-    page = save(found, out_)
+    page = save(found, out_, study=trained)
     shown = found[0] if len(found) == 1 else side_by_side(*found)
     if as_json:
-        print(json.dumps(shown.to_json(), indent=2))
+        plain = shown.to_json()
+        print(json.dumps(plain if trained is None else {**plain, "study": trained.to_json()}, indent=2))
         return
     out.print(shown.heading, highlight=False, markup=False, style="bold", soft_wrap=True)
     print_grid(shown._grid())
+    if trained is not None:
+        out.print()
+        print_grid(trained.study.grid())
     out.print(f"[bold]page[/bold]  {escape(str(page))}", soft_wrap=True, highlight=False)
 
 

@@ -155,17 +155,32 @@ def _list(as_json: bool) -> None:
             "ours": "computed here" if name in known else WHY_EMPTY[name],
             "what": known[name].caption if name in known else published(name).caption,
             "numbers": "printed" if name in printed() else "a picture",
+            "computes": known[name].computes if name in known else "",
+            "size": known[name].size if name in known else "",
+            "needs": ("data" if known[name].by_data else "tables") if name in known else "",
+            "settings": dict(known[name].settings) if name in known else {},
         }
         for name in names()
     ]
     if as_json:
         print(json.dumps(rows, indent=2))
         return
-    table = _table("name", "ours", "what")
+    table = Table.grid(padding=(0, 2, 0, 0))
+    table.add_column(no_wrap=True)
+    table.add_column(overflow="fold")
     for row in rows:
         style = "cyan" if row["name"] in known else "dim"
-        table.add_row(f"[{style}]{row['name']}[/{style}]", row["ours"], escape(row["what"]))
-    out.print(table)
+        table.add_row(f"[{style}]{row['name']}[/{style}]", f"[bold]{escape(row['what'])}[/bold]")
+        for words in (row["computes"], f"size: {row['size']}") if row["name"] in known else (row["ours"],):
+            table.add_row("", escape(words))
+    out.print(table, highlight=False)
+    tables = [row for row in rows if row["numbers"] == "printed"]
+    done = sum(row["name"] in known for row in tables)
+    out.print(
+        f"\n{len(tables)} published tables, {done} of them computed here; {len(rows) - len(tables)} figures that are "
+        f"pictures. Sizes are the usual ones: --sample, --repeats and --set {OWN}.NAME=VALUE change them.",
+        highlight=False,
+    )
 
 
 # -- one page -----------------------------------------------------------------------------------------------------------

@@ -30,6 +30,9 @@ def check_columns(schema: Schema, called: str) -> None:
         for one in schema.log:
             if one not in schema.numeric:
                 raise UnknownNameError(f"numeric column in log of {called}", one, schema.numeric)
+    for one in schema.decimal_commas or ():
+        if one not in schema.numeric or one in schema.derived:
+            raise UnknownNameError(f"numeric column in decimal_commas of {called}", one, schema.numeric)
     for one in schema.optional:
         if one == schema.label or one not in schema.features:
             raise UnknownNameError(f"column in optional of {called}", one, schema.features)

@@ -133,7 +133,8 @@ class Preprocessing:
             lacking = [name for name in features if name not in row and name not in self.schema.optional]
             if lacking:
                 raise InputError(f"row {number}: no value of {', '.join(lacking)}; None is one that is missing")
-        texts = {name: Texts.of([_as_given(row.get(name)) for row in rows]) for name in names}
+        commas = self.schema.decimal_commas or ()
+        texts = {name: Texts.of([_as_given(row.get(name), name in commas) for row in rows]) for name in names}
         plain = self.schema.but(split={})  # which part a row would be of is not asked here
         chunk = chunk_of(texts, plain, lambda wrong: wrong.tolist(), labelled=labelled)
         if chunk.malformed:
@@ -214,13 +215,13 @@ def batch_of(
     return Batch((numbers, torch.from_numpy(sparse.astype(np.int64))), answers)
 
 
-def _as_given(value: Any) -> str:
+def _as_given(value: Any, commas: bool = False) -> str:
     if value is None:
         return ""
     if isinstance(value, bool | np.bool_):
         return str(int(value))
     if isinstance(value, float | np.floating):
-        return as_text(float(value))
+        return as_text(float(value)).replace(".", "," if commas else ".")
     return str(value)
 
 

@@ -71,6 +71,8 @@ class Schema(Settings):
             these are the last ones.
         delimiter: what stands between fields; None: what the first line says.
         missing: texts that mean that there is no value.
+        decimal_commas: numeric columns whose numbers are written as 1.234,5: a comma before the decimals, and points (or
+            nothing) between thousands.
         fill: a number that is missing becomes the "mean" of the training rows, or "zero".
         log: numeric columns of which sign(x)·log(1 + |x|) is taken; "counts": those that are whole numbers in all training
             rows and reach 100.
@@ -100,6 +102,7 @@ class Schema(Settings):
         None, Kind("one character", lambda value: isinstance(value, str) and _is_delimiter(value))
     )
     missing: tuple[str, ...] = setting(MISSING, names("a list of texts"))
+    decimal_commas: tuple[str, ...] | None = setting(None, names("a list of columns"))
     fill: str = setting("mean", _one_of(FILLS))
     log: tuple[str, ...] | str = setting("counts", Kind('a list of columns, or "counts"', _is_log))
     time: str | None = setting(None, name("the name of a column"))

@@ -71,7 +71,7 @@ def target_of(what: Targeted, *, code: nn.Module | None = None, space: Said | No
     if not several:
         raise InputError("defend: no network; expected the folder of an ensemble or of a training")
     if len(several) == 1 and not isinstance(several[0], nn.Module) and is_ensemble(several[0]):
-        return _of_ensemble(Path(several[0]))
+        return _of_ensemble(Path(several[0]), space)
     if len(several) == 1 and isinstance(several[0], Ensemble):
         names = tuple(f"member {place}" for place in range(len(several[0])))
         return Target(several[0], names, ("",) * len(names))
@@ -98,15 +98,15 @@ def of_weights(network: nn.Module) -> str:
     return digest(*(part for pair in parts for part in pair))
 
 
-def _of_ensemble(folder: Path) -> Target:
+def _of_ensemble(folder: Path, space: Said | None) -> Target:
     """The ensemble in a folder; what normalises is what its members were trained with."""
-    kept = source_of(folder)
+    kept = source_of(folder, space=space)
     together = kept.network
     assert isinstance(together, Ensemble)
     members = [Answering(one, kept.statistics) for one in together.members]
     names = tuple(f"member {place}" for place in range(len(members)))
     places = tuple(str(folder / "members" / str(place)) for place in range(len(members)))
-    run = EnsembleRun.load(folder) if is_there(folder / SETTINGS) else None
+    run = EnsembleRun.load(folder, space=space) if is_there(folder / SETTINGS) else None
     return Target(Ensemble(members, together.average).eval(), names, places, kept.task, kept.classes, run)
 
 

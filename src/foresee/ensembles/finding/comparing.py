@@ -25,6 +25,7 @@ from foresee.ensembles.finding.settings import EnsembleSettings
 from foresee.ensembles.finding.shelf import Shelf
 from foresee.ensembles.finding.workshop import Common
 from foresee.errors import ForeseeError, InputError, UnknownNameError
+from foresee.proxies.base import get as get_proxy
 from foresee.registry import tidy
 from foresee.runs.events import Announcer, Event, Observer
 from foresee.runs.folder import RunFolder
@@ -118,7 +119,8 @@ def entries(space: str | Space[Any], samplers: Wanted, settings: Mapping[str, An
         if name in found:
             raise InputError(f"compare: {label} is named twice")
         found[name] = asked(space, **{**settings, "sampler": label, **changes})
-        sampler_of(found[name])  # an unknown one is said before anything is trained
+        if sampler_of(found[name]).training_free:  # what is unknown is said before anything is trained
+            get_proxy(found[name].posterior)
     if not found:
         raise InputError("compare: no samplers; name at least one")
     return found

@@ -47,7 +47,7 @@ class Making:
         """Who they are."""
         stored = self.shelf.read(SELECTED)
         if stored is not None:
-            return Chosen.from_json(stored)
+            return Chosen.from_json(stored, self.settings.own_space)
         found = self.sampler.choose(self.common)
         if self.shared and self.sampler.needs_posterior:
             self.shelf.write(POSTERIOR, self.common.posterior_json(self.common.posterior))
@@ -134,6 +134,7 @@ class Making:
         plain = {key: one.to_json() for key, one in measures.items()}
         self.shelf.write(MEASURES, {"estimated": None, **plain, "budget": budget})  # last: from now on it is finished
         held: dict[str, Any] = {"ensemble": self.ensemble, "probabilities": said["test"], "labels": labels["test"]}
+        held["space"] = self.settings.own_space
         texts = tuple(one.text for one in self.chosen.members)
         how: dict[str, Any] = {"selected": self.chosen.to_json(), "data": parts.words, "folder": self.shelf.folder}
         return EnsembleRun(

@@ -29,6 +29,7 @@ from foresee.runs.events import Observer
 from foresee.runs.folder import is_there, write_whole
 from foresee.seeds import derive
 from foresee.spaces.candidate import Candidate
+from foresee.spaces.find import Said
 from foresee.training.building import for_recipe
 from foresee.training.keeping import ARCHITECTURE, TRAINING, read_plain
 from foresee.training.loading import load
@@ -73,10 +74,10 @@ class Member:
         return {**self.candidate.to_json(), "number": self.number}
 
     @classmethod
-    def from_json(cls, plain: Mapping[str, Any]) -> Member:
-        """Inverse of `to_json`."""
+    def from_json(cls, plain: Mapping[str, Any], space: Said | None = None) -> Member:
+        """Inverse of `to_json`; `space` as for `Candidate.from_json`: an own one has to be said."""
         rest = {key: value for key, value in plain.items() if key != "number"}
-        return cls(Candidate.from_json(rest), int(plain["number"]))
+        return cls(Candidate.from_json(rest, space=space), int(plain["number"]))
 
 
 def numbered(candidates: Iterable[Candidate]) -> list[Member]:
@@ -141,7 +142,7 @@ class Members:
             start: a network to begin with, instead of fresh weights.
         """
         if folder is not None and finished(folder):
-            trained = load(folder)
+            trained = load(folder, space=self.settings.own_space)
             trained.network.to(self.settings.device)
             return trained
         how: dict[str, Any] = {"validation": self.parts.val, "test": self.parts.test, "device": self.settings.device}

@@ -70,7 +70,7 @@ def parts_of(
     >>> len(parts.train), len(parts.val), len(parts.test)
     (1078, 359, 360)
     """
-    first = _loaded(data, inputs)
+    first, given = _loaded(data, inputs), {"val": val, "test": test}
     if isinstance(data, str | os.PathLike):
         val = load(data, task=first.task, split="val") if val is None and "val" in first.splits else val
         test = load(data, task=first.task, split="test") if test is None and "test" in first.splits else test
@@ -85,7 +85,10 @@ def parts_of(
         cut = first.split(shares, seed=derive(seed, "parts"))
         first, val, test = cut["train"], cut.get("val", val), cut.get("test", test)
     shape = first.task.inputs
-    return Parts(first, *(one if isinstance(one, Data) else _loaded(one, shape) for one in (val, test)))
+    loaded = {name for name, one in given.items() if not isinstance(one, Data)}  # what was handed over as data stays so
+    rest = {"val": val, "test": test}
+    found = {name: one if isinstance(one, Data) else _loaded(one, shape) for name, one in rest.items()}
+    return Parts(first, *(one.normalised_by(first) if name in loaded else one for name, one in found.items()))
 
 
 def _loaded(given: Any, inputs: tuple[int, ...] | None) -> Data:

@@ -19,6 +19,7 @@ from foresee.ensembles.finding.run import begin, cut, stored_settings
 from foresee.ensembles.finding.samplers import sampler_of
 from foresee.ensembles.finding.settings import EnsembleSettings
 from foresee.ensembles.finding.shelf import Shelf
+from foresee.ensembles.finding.workshop import Common
 from foresee.errors import BusyError, ForeseeError, InputError, RunError
 from foresee.runs.events import Observer
 from foresee.spaces.base import Space
@@ -48,7 +49,7 @@ def plan(
     with Ground(labels, seed, data, val, test, out, observers) as ground:
         for label, said in ground.settings.items():
             try:
-                members = _known_before(ground, label, said)
+                members = known_before(said, ground.common(label), Shelf(ground.folder(label)))
             except ForeseeError:  # the comparison will say why
                 continue
             needed |= {one.key: one for one in members}
@@ -58,15 +59,17 @@ def plan(
     return len(needed)
 
 
-def _known_before(ground: Ground, label: str, settings: EnsembleSettings) -> list[Member]:
-    """The members of a sampler that can be trained in any order."""
-    sampler, shelf = sampler_of(settings), Shelf(ground.folder(label))
-    common = ground.common(label)
+def known_before(settings: EnsembleSettings, common: Common, shelf: Shelf) -> list[Member]:
+    """The networks of a sampler that can be trained in any order, into the pool of what samplers share.
+
+    Members are chosen now, and `selected.json` is on the shelf, unless they are chosen from a pool of trained ones.
+    """
+    sampler = sampler_of(settings)
     if isinstance(sampler, RandomPool):
         return drawn(common, settings.pool_size)
     if isinstance(sampler, EvolvedPool):
         return drawn(common, sampler.beginning)
-    begin(shelf, settings, ground.parts)
+    begin(shelf, settings, common.parts)
     chosen = Making(settings, common, sampler, shelf, shared=True).chosen.members
     return list(chosen[:1] if sampler.in_a_row else chosen)
 

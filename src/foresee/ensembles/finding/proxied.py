@@ -26,6 +26,7 @@ from foresee.ensembles.finding.best_response import posterior_of
 from foresee.ensembles.finding.settings import EnsembleSettings
 from foresee.ensembles.posterior import Posterior
 from foresee.errors import InputError
+from foresee.proxies.base import get as get_proxy
 from foresee.scoring.scorer import Job, Scorer
 from foresee.scoring.settings import ScoringSettings
 from foresee.seeds import derive, stream
@@ -51,7 +52,10 @@ class Proxied:
     @cached_property
     def _scorer(self) -> Scorer:
         said = self.settings
-        how = ScoringSettings(proxies=(said.posterior,), seed=derive(said.seed, "proxy") % 2**31, device=said.device)
+        seed = derive(said.seed, "proxy") % 2**31
+        wanted, there = get_proxy(said.posterior).needs.batch, self.data.epoch_samples
+        few = there if there < wanted else None  # of data that has no whole batch, all of it
+        how = ScoringSettings(proxies=(said.posterior,), seed=seed, device=said.device, batch_size=few)
         made = Scorer(said.found_space, how, data=self.data, formulas=True)
         made.check()
         return made

@@ -19,6 +19,7 @@ from foresee.ensembles.measures import Measures
 from foresee.errors import RunError
 from foresee.grid import Column, Grid, Shown, shortened
 from foresee.quantities import format_seconds
+from foresee.spaces.find import Said
 from foresee.task import Task
 
 SETTINGS, SELECTED, MEASURES, PREDICTIONS = "settings.json", "selected.json", "measures.json", "predictions.npz"
@@ -63,7 +64,7 @@ class EnsembleRun(Shown):
             found: Ensemble = self.held["ensemble"]
             return found
         assert self.folder is not None
-        return Ensemble.load(self.folder)
+        return Ensemble.load(self.folder, space=self.held.get("space"))
 
     @cached_property
     def _arrays(self) -> Mapping[str, Any]:
@@ -97,8 +98,13 @@ class EnsembleRun(Shown):
 
     # -- read again ---------------------------------------------------------------------------------------------------
     @classmethod
-    def load(cls, folder: str | Path) -> EnsembleRun:
-        """What was kept in a folder; one that is not finished is said."""
+    def load(cls, folder: str | Path, *, space: Said | None = None) -> EnsembleRun:
+        """What was kept in a folder; one that is not finished is said.
+
+        Args:
+            folder: where.
+            space: the code of an own space, for its networks (`ensemble`): a file is not followed to code.
+        """
         shelf = Shelf(folder)
         asked, selected, measured = (shelf.read(name) for name in (SETTINGS, SELECTED, MEASURES))
         if asked is None:
@@ -121,6 +127,7 @@ class EnsembleRun(Shown):
                 None if said is None else Statistics(tuple(said["mean"]), tuple(said["std"])),
                 asked["data"],
                 Path(folder),
+                {} if space is None else {"space": space},
             )
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise RunError(f"{folder}: not as an ensemble leaves it ({error} is wrong or missing)") from error

@@ -112,7 +112,7 @@ def found(
             held.hold()
             stack.callback(held.release)
             if is_there(folder / MEASURES):
-                return EnsembleRun.load(folder)
+                return EnsembleRun.load(folder, space=settings.own_space)
         alone = common is None
         common = common or Common(settings, parts, folder, observers)
         making = Making(settings, common, chooser, shelf, shared=not alone)

@@ -20,6 +20,7 @@ from foresee.ensembles.selecting import Selected, nesbs
 from foresee.errors import InputError
 from foresee.registry import Registry
 from foresee.seeds import derive, stream
+from foresee.spaces.find import Said
 
 
 @dataclass(frozen=True)
@@ -55,15 +56,15 @@ class Chosen:
         }
 
     @classmethod
-    def from_json(cls, plain: dict[str, Any]) -> Chosen:
-        """Inverse of `to_json`."""
+    def from_json(cls, plain: dict[str, Any], space: Said | None = None) -> Chosen:
+        """Inverse of `to_json`; an own space has to be said."""
         known = ("architectures", "loss", "tried", "evaluated", "members", "pool")
         return cls(
-            tuple(Member.from_json(one) for one in plain["members"]),
+            tuple(Member.from_json(one, space) for one in plain["members"]),
             plain["loss"],
             tuple(plain["tried"]),
             tuple(plain["evaluated"]),
-            tuple(Member.from_json(one) for one in plain["pool"]),
+            tuple(Member.from_json(one, space) for one in plain["pool"]),
             {key: value for key, value in plain.items() if key not in known},
         )
 

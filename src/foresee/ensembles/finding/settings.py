@@ -12,6 +12,7 @@ from typing import Any
 from foresee.ensembles.ensemble import AVERAGES
 from foresee.ensembles.posterior import BATCH, EPOCHS, LR
 from foresee.errors import InputError, UnknownNameError, shown
+from foresee.references import is_code
 from foresee.registry import tidy
 from foresee.settings import Kind, Settings, name, needed, setting, sizes, table, whole
 from foresee.spaces.base import Space
@@ -27,6 +28,8 @@ DELTAS_BY = ("grid", "bayes")
 LOW, HIGH = -2.0, 1.0
 #: where the posterior comes from, beside the name of a proxy
 FITTED, BEST_RESPONSE = "fitted", "best_response"
+#: samplers that draw from a posterior: behind their names may stand the proxy that it comes from
+FROM_POSTERIOR = ("mc", "svgd_rd")
 #: steps that the thesis fits a posterior in: 20 epochs of 15,000 samples, 128 at a time; and the largest rate for fewer
 STEPS, FASTEST = 2340, 0.1
 #: sizes that the networks of some spaces have, said for the supernet and for the members at once
@@ -49,7 +52,8 @@ class EnsembleSettings(Settings):
         space: registered name of the space that members come from.
         space_settings: of the members' networks.
         size: members of the ensemble.
-        sampler: how they are chosen: `foresee.ensembles.finding.samplers` names them; `deep:DARTS_V2` says of which cell.
+        sampler: how they are chosen: `foresee.ensembles.finding.samplers` names them; `deep:DARTS_V2` says of which cell,
+            `mc:naswot` is short for `mc` with the posterior of that proxy.
         seed: decides everything that is random.
         device: where supernet and members are trained.
         iterations: T, how many ensembles are drawn and judged by inherited weights (Algorithm 5.1).
@@ -87,6 +91,8 @@ class EnsembleSettings(Settings):
 
     >>> EnsembleSettings("nasbench201", sampler="svgd-rd").sampler
     'svgd_rd'
+    >>> EnsembleSettings("nasbench201", sampler="mc:naswot").posterior
+    'naswot'
     >>> EnsembleSettings.from_json(EnsembleSettings("darts", size=2, delta=0.5).to_json()).delta
     0.5
     """
@@ -136,6 +142,11 @@ class EnsembleSettings(Settings):
         head, colon, cell = self.sampler.partition(":")
         object.__setattr__(self, "sampler", tidy(head) + colon + cell)
         object.__setattr__(self, "posterior", tidy(self.posterior))
+        if colon and tidy(head) in FROM_POSTERIOR:
+            if self.posterior not in (FITTED, tidy(cell)):
+                raise InputError(f"ensemble: sampler {self.sampler}, and posterior {self.posterior}; say one of them")
+            object.__setattr__(self, "sampler", tidy(head))
+            object.__setattr__(self, "posterior", tidy(cell))
         for key, known in (("delta_by", DELTAS_BY), ("average", AVERAGES)):
             if getattr(self, key) not in known:
                 raise UnknownNameError(key, getattr(self, key), known)
@@ -156,6 +167,11 @@ class EnsembleSettings(Settings):
             if key not in taken:
                 raise InputError(f"ensemble: networks of {self.space} have no {key}; leave it out")
         return get(self.space, **{**said, **self.space_settings})
+
+    @property
+    def own_space(self) -> str | None:
+        """The place of its code, of a space that the person named so; None of a registered one. For files that name it."""
+        return self.space if is_code(self.space) else None
 
     @cached_property
     def member_recipe(self) -> Recipe:

@@ -17,9 +17,10 @@ from torch import Tensor
 from foresee.errors import InputError
 from foresee.spaces.autoformer.architecture import Architecture
 from foresee.spaces.autoformer.network import Form, Network
-from foresee.spaces.autoformer.prefix import PrefixNetwork, Sizes, Use
+from foresee.spaces.autoformer.prefix import PrefixNetwork, Use
 from foresee.spaces.counting import on_meta
 from foresee.spaces.one_shot import Choice, OneShot, one_hot, share_corners
+from foresee.spaces.sliced import Sizes
 from foresee.spaces.weighing import Weights
 from foresee.task import Task
 

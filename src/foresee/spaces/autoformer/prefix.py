@@ -15,20 +15,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from foresee.spaces.autoformer.network import Attention, Layer, Network
-
-#: sizes in use, each with its weight
-Sizes = Sequence[tuple[int, Tensor]]
-
-
-def mask(sizes: Sizes) -> Tensor:
-    """The weighted sum of masks that keep the first features, as long as the greatest size.
-
-    >>> mask([(1, torch.tensor(0.25)), (3, torch.tensor(0.75))])
-    tensor([1.0000, 0.7500, 0.7500])
-    """
-    places = torch.arange(max(size for size, _ in sizes), device=sizes[0][1].device)
-    masks = [weight * (places < size).to(weight.dtype) for size, weight in sizes]
-    return torch.stack(masks).sum(0)
+from foresee.spaces.sliced import Sizes, mask
 
 
 class PrefixLinear(nn.Linear):

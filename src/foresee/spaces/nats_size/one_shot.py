@@ -24,48 +24,9 @@ from foresee.spaces.four_nodes import EDGES, EDGES_INTO
 from foresee.spaces.nats_size.architecture import LAYERS, REDUCTIONS, Architecture
 from foresee.spaces.nats_size.network import OPS, Network
 from foresee.spaces.one_shot import Choice, OneShot, chosen, one_hot, share_corners
+from foresee.spaces.sliced import SlicedBatchNorm2d, SlicedConv2d, SlicedLinear
 from foresee.spaces.weighing import Live, Weights, live
 from foresee.task import Task
-
-
-# -- layers that use the first channels of their weights ------------------------------------------------------------------
-class SlicedConv2d(nn.Conv2d):
-    """A convolution without bias, of any channels up to its own."""
-
-    def forward(self, x: Tensor, outputs: int) -> Tensor:  # type: ignore[override]
-        """(B, any, H, W) to (B, outputs, H', W')."""
-        return F.conv2d(x, self.weight[:outputs, : x.shape[1]], None, self.stride, self.padding)
-
-
-class SlicedBatchNorm2d(nn.BatchNorm2d):
-    """Batch norm of any channels up to its own; running statistics of the others stay as they are."""
-
-    def forward(self, x: Tensor) -> Tensor:
-        """Shape kept."""
-        n = x.shape[1]
-        mean, variance = self.running_mean, self.running_var
-        assert mean is not None
-        assert variance is not None
-        if self.training and self.num_batches_tracked is not None:
-            self.num_batches_tracked.add_(1)
-        return F.batch_norm(
-            x,
-            mean[:n],
-            variance[:n],
-            self.weight[:n],
-            self.bias[:n],
-            self.training,
-            self.momentum or 0.0,
-            self.eps,
-        )
-
-
-class SlicedLinear(nn.Linear):
-    """A linear layer that reads any number of features up to its own."""
-
-    def forward(self, x: Tensor) -> Tensor:
-        """(B, any) to (B, outputs)."""
-        return F.linear(x, self.weight[:, : x.shape[1]], self.bias)
 
 
 class SlicedConvBN(nn.Sequential):

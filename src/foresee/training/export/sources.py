@@ -61,7 +61,7 @@ def source_of(given: Any, *, network: nn.Module | None = None, space: Said | Non
     if isinstance(given, str | Path):
         return _of_folder(Path(given), network, space)
     if isinstance(getattr(given, "ensemble", None), nn.Module):
-        return _ensemble(given)
+        return _ensemble(given, space)
     for name in ("trained", "best", "trained"):  # a run's trainings, the best of them, what its training gave
         if not isinstance(getattr(given, "network", None), nn.Module):
             given = getattr(given, name, None) or given
@@ -93,7 +93,7 @@ def _of_folder(path: Path, network: nn.Module | None, space: Said | None) -> Sou
     if not is_there(path):
         raise RunError(f"{path}: no such file or folder; expected the folder of a training, or a checkpoint in it")
     if any(is_there(path / name) for name in OF_ENSEMBLES):
-        return _ensemble(path)
+        return _ensemble(path, space)
     folder, name = (_trained_in(path), "best") if path.is_dir() else (path.parent, path.stem)
     if path.is_dir() and (folder / "run.sqlite").is_file():  # its best.json is an architecture, no checkpoint
         raise RunError(f"{path}: a search, of which nothing is trained yet; foresee train {path} does it")
@@ -117,9 +117,9 @@ def _of_folder(path: Path, network: nn.Module | None, space: Said | None) -> Sou
     return Source(network, candidate, task, classes, _statistics(said.get("facts")), beside(folder))
 
 
-def _ensemble(given: Any) -> Source:
+def _ensemble(given: Any, space: Said | None) -> Source:
     """Of a room above this one, which is asked only where there is an ensemble."""
-    made: Source = find("foresee.ensembles.exported", "source")(given)
+    made: Source = find("foresee.ensembles.exported", "source")(given, space)
     return made
 
 

@@ -14,6 +14,7 @@ import pytest
 from foresee.data.clicks.guessing.guess import Guess, guess
 from foresee.data.clicks.made.generating import generated
 from foresee.data.clicks.profile.profiling import profile
+from foresee.data.clicks.reading.streaming import chunks
 from foresee.data.clicks.schema import schema
 from foresee.errors import DataError, ForeseeError, InputError, UnknownNameError
 
@@ -187,8 +188,22 @@ def test_semicolons_decimal_commas_and_quotes(tmp_path):
     assert there["geklickt"] == "label"
     assert found.schema.delimiter == ";"
     assert found.schema.positive == ("ja",)
-    assert there["Preis"] == "left out"
-    assert any("decimal commas" in warning for warning in found.warnings)
+    assert there["Preis"] == "number"
+    assert found.schema.decimal_commas == ("Preis",)
+    (chunk,) = chunks(path, found.schema)
+    assert chunk.malformed_count == 0
+    assert chunk.numbers["Preis"].tolist() == [float(row[1].replace(",", ".")) for row in rows]
+    # one that is written otherwise is told with its line
+    rows[4][1] = "3.5"
+    write(path, ["Nr", "Preis", "PLZ", "Kategorie", "geklickt"], rows, ";")
+    (chunk,) = chunks(path, found.schema)
+    assert [(one.line, one.reason) for one in chunk.malformed] == [
+        (6, "Preis is '3.5': not a number with a decimal comma")
+    ]
+    assert "3.5" in guess(path).warnings[0]
+    # and where nobody said that there are such, the message does
+    (chunk,) = chunks(path, found.schema.but(decimal_commas=None))
+    assert "decimal_commas = [...]" in chunk.malformed[0].reason
 
 
 @pytest.mark.parametrize(

@@ -51,3 +51,18 @@ def test_a_split_is_no_label():
 def test_other_outcomes():
     there = columns(click=[0, 1], purchase=[0, 1], site=["a", "b"])
     assert other_outcomes(there, "click") == ["purchase"]
+
+
+def test_a_count_is_a_label_where_nothing_has_two_values():
+    counts = Column("conversions", ["0", "0", "1", "3", "0", "2"] * 20)
+    other = Column("views", [str(k % 9) for k in range(120)])
+    found = find_label([other, counts], header=True)
+    assert (found.name, found.positive) == ("conversions", (">0",))
+    flag = Column("clicked", ["0", "1"] * 60)
+    assert find_label([counts, flag], header=True).name == "clicked"
+
+
+@pytest.mark.parametrize(("no", "yes"), [("nein", "ja"), ("non", "oui"), ("Não", "Sim")])
+def test_yes_in_other_languages(no, yes):
+    found = find_label([Column("click", [yes, yes, no] * 30)], header=True)
+    assert (found.positive, found.negative) == ((yes,), (no,))

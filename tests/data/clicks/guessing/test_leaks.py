@@ -18,8 +18,8 @@ YES = np.array([rng.random() < 0.2 for _ in range(600)])
         ([str(int(not one)) for one in YES], "its values tell 100 %"),
         (["bought" if one else rng.choice("abc") for one in YES], "its values tell 100 %"),
         (["" if one else str(k) for k, one in enumerate(YES)], "where it is missing tells 100 %"),
-        ([f"{rng.random() + 2 * one:.6f}" for one in YES], "orders the rows by the label"),
-        ([f"{rng.random() - 2 * one:.6f}" for one in YES], "orders the rows by the label"),
+        ([f"{rng.random() + 2 * one:.6f}" for one in YES], "it orders the rows by the label"),
+        ([f"{rng.random() - 2 * one:.6f}" for one in YES], "it orders the rows by the label"),
         ([f"{rng.random() + 0.5 * one:.6f}" for one in YES], ""),
         ([rng.choice("abc") for _ in YES], ""),
         ([f"id{k}" for k in range(len(YES))], ""),  # a value that is seen once says nothing

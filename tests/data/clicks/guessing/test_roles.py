@@ -46,5 +46,6 @@ def test_roles(name, values, whole, expected):
 
 def test_what_is_left_out_for_a_doubtful_reason_is_said():
     assert role("split", ["train", "late"] * 150)[1]
-    assert role("price", ["1,50", "2,75", "3,25"] * 100)[1]
+    assert role("price", ["1,50", "2,75", "3.25"] * 100)[1]
+    assert not role("price", ["1,50", "2,75", "1.003,25"] * 100)[1]
     assert not role("row", [str(k) for k in range(300)])[1]

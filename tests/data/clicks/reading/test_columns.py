@@ -30,6 +30,22 @@ def test_the_same_numbers_and_keys(texts: list[str]) -> None:
     assert [column[row] for row in range(len(column))] == [plain[row] for row in range(len(plain))]
 
 
+COMMAS = st.sampled_from(
+    ["1,5", "-1.234,5", "1.5", "12.345", "1.23,4", "7", "", "3,", "+2,5e3", "1,2,3", "x,1", "1e39"]
+)
+
+
+@examples(40)
+@given(st.lists(COMMAS, max_size=12))
+def test_the_same_numbers_with_decimal_commas(texts: list[str]) -> None:
+    plain, column = Texts.of(texts), ArrowTexts(pa.array(texts, pa.string()), strip=True)
+    missing = plain.among(("",))
+    found = plain.numbers(missing, commas=True)
+    assert np.array_equal(found, column.numbers(missing, commas=True), equal_nan=True)
+    said = {"1,5": 1.5, "-1.234,5": -1234.5, "12.345": 12345.0, "7": 7.0, "3,": 3.0, "+2,5e3": 2500.0}
+    assert np.array_equal(found, [said.get(text, np.nan) for text in texts], equal_nan=True)
+
+
 def test_slices_and_chunks() -> None:
     array = pa.array(["a", "bc", "", "def"])
     assert [ArrowTexts(array.slice(1, 2), strip=False)[row] for row in range(2)] == ["bc", ""]

@@ -85,6 +85,7 @@ def guess(path: str | os.PathLike[str], rows: int = 10_000, *, label: str | None
 def _schema(guessed: Sequence[Guessed], label: Label, seen: Sample, path: Path) -> Schema:
     derived = {name: of for one in guessed if one.role == "time" for name, of in _parts(one, seen.names)}
     numeric = tuple(one.name for one in guessed if one.role == "number")
+    commas = tuple(one.name for one in guessed if one.role == "number" and one.format == "commas")
     categories = tuple(one.name for one in guessed if one.role == "category")
     if not (numeric or categories or derived):
         raise DataError(f"{path}: beside the label {label.name} no column to learn from; describe the file by --schema")
@@ -97,6 +98,7 @@ def _schema(guessed: Sequence[Guessed], label: Label, seen: Sample, path: Path) 
         numeric=numeric,
         categories=(*categories, *derived),
         derived=derived,
+        decimal_commas=commas or None,
         columns=None if seen.header else seen.names,
         delimiter=None if seen.delimiter in (None, ",") else seen.delimiter,
         time=next((one.name for one in guessed if one.role == "time"), None),

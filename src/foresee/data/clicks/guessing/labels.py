@@ -47,7 +47,9 @@ SEEN = frozenset(
     ("pv", "view", "impression", "imp", "show", "shown", "cart", "fav", "favorite", "addtocart", "exposure")
 )
 YES = frozenset(("1", "1.0", "yes", "y", "true", "t", "positive", "pos", "clicked", "click", "success", "on"))
+YES |= {"ja", "oui", "si", "sí", "sim", "wahr", "vrai"}
 NO = frozenset(("0", "0.0", "-1", "-1.0", "no", "n", "false", "f", "negative", "neg", "off", "none"))
+NO |= {"nein", "nee", "non", "não", "nao", "falsch", "faux"}
 #: share of the rows in which a value may be a mistake
 STRAY = 0.02
 #: more values than this say no action
@@ -80,6 +82,7 @@ def find_label(columns: Sequence[Column], *, header: bool, label: str | None = N
         [one for one in columns if one in acted or (one in binary and one.plain_name in LABELS)],
         [one for one in binary if one.plain_name in MAYBE],
         [one for one in binary if set(one.words) & WORDS],
+        [one for one in columns if _is_count(one)],
     )
     called = next((some for some in ways if some), [])
     if len(called) == 1:
@@ -139,6 +142,12 @@ def _values(column: Column) -> list[str]:
 def _is_action(column: Column) -> bool:
     """Whether its values say what somebody did, one thing of which is to be foreseen."""
     return 2 <= len(column.counts) <= MOST_ACTIONS and len(_events(column) & DONE) == 1
+
+
+def _is_count(column: Column) -> bool:
+    """Whether it counts what a label says: `clicks`, `conversions`, whole numbers from 0."""
+    called = {column.plain_name, column.plain_name.removesuffix("s")} & LABELS
+    return bool(called) and column.whole and column.numbers is not None and column.numbers.min() == 0
 
 
 def _events(column: Column) -> set[str]:

@@ -38,7 +38,7 @@ def leaks(column: Column, yes: NDArray[np.bool_]) -> str:
     if column.numbers is not None and len(column.counts) > 20 and len(column.numbers) == len(column.there):
         known = yes[~absent]
         if min(known.sum(), (~known).sum()) >= FEW and (area := _area(column.numbers, known)) >= ORDERED:
-            return f"orders the rows by the label, with an area under the curve of {area:.4f}"
+            return f"it orders the rows by the label, with an area under the curve of {area:.4f}"
         return ""
     many = Counter(column.values)
     right = Counter(value for value, one in zip(column.values, yes.tolist(), strict=True) if one)

@@ -13,6 +13,7 @@ from foresee.data.clicks.guessing.evidence import ROW_NAMES, SHAPES, Column
 from foresee.data.clicks.guessing.labels import Label, other_outcomes
 from foresee.data.clicks.guessing.leaks import leaks
 from foresee.data.clicks.guessing.sampling import NUMBER, Sample
+from foresee.data.clicks.reading.texts import COMMAS
 from foresee.grid import listed
 
 Role = Literal["label", "number", "category", "time", "split", "left out"]
@@ -59,7 +60,7 @@ def roles(columns: Sequence[Column], label: Label, seen: Sample) -> tuple[tuple[
             warnings.append(f"{one.name} is left out: it looks like another outcome; --label {one.name} foresees it")
         elif why := leaks(one, yes):
             role, reason = "left out", f"{why}: it may be known only afterwards"
-            warnings.append(f"{one.name} is left out: it {why}; name it in a schema if it is known before")
+            warnings.append(f"{one.name} is left out: {why}; name it in a schema if it is known before")
         elif one.time and len(one.counts) > 1:
             role, reason = (
                 "time",
@@ -68,8 +69,11 @@ def roles(columns: Sequence[Column], label: Label, seen: Sample) -> tuple[tuple[
             more = {"format": one.time, "clocked": one.clocked}
         else:
             role, reason = _role(one, families, seen)
-        if one.european and role == "left out":
-            warnings.append(f"{one.name} is left out: its numbers have decimal commas; write them with points")
+        if one.european and role == "number":
+            more = {"format": "commas"}
+            odd = next((value for value in one.counts if not COMMAS.fullmatch(value)), None)
+            if odd is not None:
+                warnings.append(f"{one.name} has decimal commas, but not in {odd!r}: rows like that will be malformed")
         if role == "number" and one.numbers is not None and len(one.numbers) < len(one.there):
             odd = next(value for value in one.counts if not NUMBER.fullmatch(value))
             warnings.append(f"{one.name} has values that are no numbers, such as {odd!r}: these rows will be malformed")
@@ -87,11 +91,11 @@ def _role(one: Column, families: dict[str, bool], seen: Sample) -> tuple[Role, s
         return "left out", "missing in all rows that were looked at"
     if many <= 1:
         return "category", "one value in the rows that were looked at"
+    if one.european:
+        return "number", "numbers with decimal commas"
     unique = many == len(one.there) >= ENOUGH and (one.numbers is None or one.whole) and one.said != "quantity"
     if unique and (seen.whole or one.plain_name in ROW_NAMES or one.said != "code"):
         return "left out", "another value in every row: nothing to learn from"
-    if one.european:
-        return "left out", "numbers with decimal commas, which are not read"
     if one.numbers is None:
         if many > 0.9 * len(one.there) and float(np.mean([len(value) for value in one.there[:1000]])) > LONG:
             return "left out", "long texts that hardly repeat"
@@ -138,4 +142,6 @@ def _words(one: Column) -> str:
     lengths = {len(value) for value in one.counts}
     if len(lengths) == 1 and max(lengths) >= 8 and all(re.fullmatch("[0-9a-fA-F]+", value) for value in one.counts):
         return "hashes"
+    if all(re.fullmatch(r"\[.*\]|\{.*\}", value) for value in one.counts):
+        return "lists: each whole list is one value"
     return "two values" if len(one.counts) == 2 else "words"

@@ -28,6 +28,7 @@ from foresee.data.base import digest
 from foresee.data.clicks.preparing.fitting import Fitting
 from foresee.data.clicks.preparing.parts import Parts, Plan, plan
 from foresee.data.clicks.preparing.storing import FORMAT, MANIFEST, VERSION, Growing, manifest_of, only_one, source_of
+from foresee.data.clicks.preparing.tidying import most, tidy, used
 from foresee.data.clicks.preprocessing import Encoded, Preprocessing
 from foresee.data.clicks.reading.blocks import Malformed
 from foresee.data.clicks.reading.chunk import REMEMBERED, Chunk
@@ -74,8 +75,9 @@ def prepare(
     given = None if preprocessing is None else preprocessing.fingerprint
     asked = {"source": source, "schema": known.to_json(), "preprocessing": given}
     target = Path(folder).expanduser() if folder is not None else _kept(asked)
-    work = target.with_name(target.name + ".part")
+    work, limit, made = target.with_name(target.name + ".part"), most(), False
     while not _is_done(target, asked):
+        made = True
         try:
             with only_one(work) as held:
                 if held and not _is_done(target, asked):
@@ -83,6 +85,10 @@ def prepare(
         except OSError as error:
             hint = f"; name another folder, or set {KEPT}" if folder is None else ""
             raise DataError(f"{target}: cannot be prepared ({error.strerror or error}){hint}") from error
+    if folder is None:
+        used(target)
+        if made:
+            tidy(target.parent, limit)
     return target
 
 

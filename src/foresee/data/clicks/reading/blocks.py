@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import csv
 import zlib
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -18,6 +19,7 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
+from foresee.data.ahead import ahead
 from foresee.errors import DataError
 
 #: bytes that are read, and unpacked, at a time
@@ -187,14 +189,16 @@ def _pieces(path: Path, size: int) -> Iterator[tuple[bytes, str | None]]:
             if first.startswith(start):
                 raise DataError(f"{path}: is {kind}; expected text in UTF-8, plain or compressed by gzip")
         file.seek(0)
-        source = _unpacked(file, size) if first.startswith(b"\x1f\x8b") else _plain(file, size)
+        # unpacking waits for nobody: another thread does it while this one works with what is there
+        source = ahead(_unpacked(file, size)) if first.startswith(b"\x1f\x8b") else _plain(file, size)
         begun = False
-        for piece, damage in source:
-            yield piece if begun else piece.removeprefix(b"\xef\xbb\xbf"), damage
-            begun = begun or bool(piece)
+        with closing(source):
+            for piece, damage in source:
+                yield piece if begun else piece.removeprefix(b"\xef\xbb\xbf"), damage
+                begun = begun or bool(piece)
 
 
-def _plain(file: BinaryIO, size: int) -> Iterator[tuple[bytes, str | None]]:
+def _plain(file: BinaryIO, size: int) -> Generator[tuple[bytes, str | None], None, None]:
     while len(piece := file.read(size)) == size:
         yield piece, None
     yield piece, ""

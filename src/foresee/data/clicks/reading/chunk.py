@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from foresee.data.clicks.reading.blocks import Malformed
-from foresee.data.clicks.reading.texts import Keys, Texts, key
+from foresee.data.clicks.reading.texts import Keys, Texts, key, number
 from foresee.data.clicks.reading.times import TAKE, moment, place
 from foresee.data.clicks.schema import Schema
 from foresee.data.clicks.splitting import PARTS
@@ -147,9 +147,19 @@ def _labels(texts: Texts, schema: Schema, wrong: _Wrong) -> NDArray[np.uint8]:
 def _numbers(texts: Mapping[str, Texts], schema: Schema, name: str, wrong: _Wrong) -> NDArray[np.float64]:
     own = texts[name]
     missing = own.among(schema.missing)
-    values = own.numbers(missing)
-    wrong.add(np.isnan(values) & ~missing, lambda row: f"{name} is {shown(own[row], 40)}: not a number")
+    commas = name in (schema.decimal_commas or ())
+    values = own.numbers(missing, commas=commas)
+    wrong.add(
+        np.isnan(values) & ~missing, lambda row: f"{name} is {shown(own[row], 40)}: {_no_number(own[row], commas)}"
+    )
     return values
+
+
+def _no_number(text: str, commas: bool) -> str:
+    """Why a text is no number, and what to do where the other kind of decimals is meant."""
+    if not commas and not np.isnan(number(text, commas=True)) and "," in text:
+        return "not a number; are its decimals behind a comma? A schema says so: decimal_commas = [...]"
+    return "not a number with a decimal comma" if commas else "not a number"
 
 
 def _derived(texts: Mapping[str, Texts], schema: Schema, name: str, wrong: _Wrong) -> NDArray[np.float64]:

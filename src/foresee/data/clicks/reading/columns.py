@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from foresee.data.clicks.reading.texts import BLANKS, LARGEST, NUMBER, Flags, Texts
+from foresee.data.clicks.reading.texts import BLANKS, COMMAS, LARGEST, NUMBER, Flags, Texts
 from foresee.errors import DataError
 from foresee.extras import need
 
@@ -46,7 +46,7 @@ class ArrowTexts(Texts):
         content = np.frombuffer(data, np.uint8) if data is not None else np.empty(0, np.uint8)
         super().__init__(content, ends[:-1], np.diff(ends))
 
-    def numbers(self, missing: Flags) -> NDArray[np.float64]:
+    def numbers(self, missing: Flags, *, commas: bool = False) -> NDArray[np.float64]:
         """The same numbers as `Texts` would find, all at once."""
         if self._values is not None:
             return np.where(missing | ~(np.abs(self._values) <= LARGEST), np.nan, self._values)
@@ -54,6 +54,10 @@ class ArrowTexts(Texts):
         given = self._column
         if missing.any():
             given = pc.if_else(pa.array(missing), pa.scalar(None, pa.string()), given)
+        if commas:
+            form = pc.match_substring_regex(given, f"^(?:{COMMAS.pattern})$")
+            given = pc.if_else(form, given, pa.scalar(None, pa.string()))
+            given = pc.replace_substring(pc.replace_substring(given, ".", ""), ",", ".")
         try:
             found = given.cast(pa.float64())
         except pa.ArrowInvalid:  # one that is no number is enough

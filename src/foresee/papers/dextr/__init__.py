@@ -1,0 +1,1 @@
+"""Dextr: its tables and figures of correlations, its pictures, and cells trained."""

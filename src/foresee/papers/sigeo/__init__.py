@@ -1,0 +1,1 @@
+"""SiGeo: proxies after a little training, on images and on click logs."""
