@@ -203,7 +203,7 @@ def describe(layers: Layers, name: str) -> str:
     >>> from foresee.insight.layers import Layer
     >>> rows = [Layer("a", "Linear", 6, 6, 4.0, 0.9, 0.9), Layer("b", "Linear", 6, 6, 4.0, 0.9, 0.0)]
     >>> describe(Layers(tuple(rows)), "b")
-    'b is told nothing: its output does not matter (loses 50 % of all directions)'
+    'b is told nothing: its output does not matter (costs 50 % of what the default score could be)'
     """
     one = next(row for row in layers.seen if row.name == name)
     said = []
@@ -213,7 +213,8 @@ def describe(layers: Layers, name: str) -> str:
         said.append("is told nothing: its output does not matter")
     elif one in layers.uneven("told"):
         said.append(f"is told unevenly ({one.told:.2g})")
-    return f"{name} {' and '.join(said) or 'is even'} (loses {100 * layers.share_lost(one):.2g} % of all directions)"
+    lost = f"costs {100 * layers.share_lost(one):.2g} % of what the default score could be"
+    return f"{name} {' and '.join(said) or 'is even'} ({lost})"
 
 
 def _placed(cell: Cell) -> str:

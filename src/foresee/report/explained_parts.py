@@ -132,5 +132,5 @@ class LayersShown:
         return self.found is not None and getattr(one, what) < self.found.bound(what)
 
     def lost(self, one: Layer) -> float:
-        """Per cent of all directions that are lost by it."""
+        """Per cent of what the default score could be that are lost by it."""
         return 0.0 if self.found is None else 100 * self.found.share_lost(one)
