@@ -155,9 +155,15 @@ def _cells(found: Sequence[Explanation], pair: Pair | None, colours: dict[str, i
             against = found[1 - number].cells[place].graph if pair and place < len(found[1 - number].cells) else None
             title = f"{cell.shape.title or 'cell'} of {short_name(one)}"
             svg = graphs.draw(cell.graph, colours, name=f"cell-{number}-{place}", title=title, against=against)
-            row.append({"title": title, "svg": svg, "shape": cell.shape, "note": cell.graph.title.partition(": ")[2]})
+            row.append({"title": title, "svg": svg, "shape": cell.shape, "note": _note(cell.graph.title)})
         rows.append(row)
     return rows
+
+
+def _note(title: str) -> str:
+    """What a space says of a cell after its name, but for the width and depth, which are said anyway."""
+    said = title.partition(": ")[2]
+    return "" if said.startswith("width") else said
 
 
 def _nets(found: Sequence[Explanation]) -> list[dict[str, str]]:
@@ -202,12 +208,12 @@ def _charts(found: Sequence[Explanation]) -> list[Drawing]:
     if layers:
         note = "Near 1, the feature maps of a layer are independent of one another (Dextr, Figure 3)."
         made.append(drawing("Independence of feature maps", independence_chart("independence", layers), note))
-    for place, one in enumerate(found):
-        if one.curve is not None:
-            heading = "Outputs along a circle of inputs" + (f": {short_name(one)}" if len(found) > 1 else "")
+    for place, each in enumerate(found):
+        if each.curve is not None:
+            heading = "Outputs along a circle of inputs" + (f": {short_name(each)}" if len(found) > 1 else "")
             note = (
-                f"It turns {one.curve.turning:.3g} times; a circle turns once, and the more it is tangled the more "
+                f"It turns {each.curve.turning:.3g} times; a circle turns once, and the more it is tangled the more "
                 "a network can tell apart (Dextr, Figure 1b)."
             )
-            made.append(drawing(heading, output_chart(f"curve-{place}", one.curve), note))
+            made.append(drawing(heading, output_chart(f"curve-{place}", each.curve), note))
     return made
