@@ -67,9 +67,18 @@ def test_a_small_log_has_a_limit_that_is_said(run):
 
 def test_a_run_keeps_the_limit_that_was_usual_when_it_began(run, place, log, monkeypatch):
     monkeypatch.setattr("foresee.spaces.nasrec.space.AT_LEAST", 70_000)
-    asked = {key: run.record.settings[key] for key in ("data", "schema", "warmup", "space_settings", "searcher_settings")}
+    asked = {
+        key: run.record.settings[key] for key in ("data", "schema", "warmup", "space_settings", "searcher_settings")
+    }
     again = fs.search(
-        "nasrec_small", ["sigeo"], "batch_evolution", evaluations=14, finalists=0, out=place / "run", resume=True, **asked
+        "nasrec_small",
+        ["sigeo"],
+        "batch_evolution",
+        evaluations=14,
+        finalists=0,
+        out=place / "run",
+        resume=True,
+        **asked,
     )
     assert again.record.settings["limits"] == run.record.settings["limits"]
 
