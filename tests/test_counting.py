@@ -9,7 +9,7 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from foresee.counting import count_macs, count_params, stored_bytes
+from foresee.counting import count_macs, count_params, macs_by_module, stored_bytes
 from foresee.errors import UnsupportedError
 from foresee.testing.samples import random_states
 
@@ -111,3 +111,24 @@ def test_what_cannot_be_counted_says_so():
         count_macs(Uncopyable(), torch.zeros(1, 2))
     with pytest.raises(RuntimeError):
         count_macs(nn.Linear(3, 2), torch.zeros(1, 5))
+
+
+@pytest.mark.parametrize(
+    "network", [nn.Linear(4, 3), nn.Sequential(nn.Linear(4, 8), nn.ModuleList([nn.Linear(8, 2)])[0])]
+)
+def test_macs_by_module_add_up(network):
+    x = torch.zeros(1, 4)
+    assert sum(macs_by_module(network, x).values()) == count_macs(network, x)
+
+
+def test_macs_under_a_list_that_is_never_called():
+    class Listed(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.parts = nn.ModuleList([nn.Linear(4, 4), nn.Linear(4, 2)])
+            self.mix = nn.Parameter(torch.zeros(2, 3))
+
+        def forward(self, x):
+            return self.parts[1](self.parts[0](x)) @ self.mix
+
+    assert macs_by_module(Listed(), torch.zeros(1, 4)) == {"": 6, "parts.0": 16, "parts.1": 8}

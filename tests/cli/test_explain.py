@@ -47,8 +47,8 @@ def test_a_number_as_json_into_a_named_file(call, tmp_path):
 
 
 def test_two_side_by_side(call, tmp_path):
-    said = call("explain", "mlp", "mlp(24)", "mlp(48,24)", *QUICK, "--out", "pair").stdout
-    assert "mlp(48,24): " in said
+    said = call("explain", "mlp", "mlp(24)", "mlp(48)", *QUICK, "--out", "pair").stdout
+    assert "mlp(48): " in said
     assert "first" in said or "second" in said
     plain = json.loads((tmp_path / "pair" / "explain.json").read_text())
     assert plain["differs"]["proxies"] == ["params", "synflow"]

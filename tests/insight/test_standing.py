@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from torch import nn
 
 from foresee.insight.explaining import explain
 from foresee.insight.standing import FEW, Standing, cheap, drawn, looked_at, percentile, standings
@@ -75,6 +76,9 @@ def test_images_are_halved_and_nothing_else() -> None:
     assert looked_at(Task((3, 32, 32), 10)).inputs == (3, 16, 16)
     assert looked_at(Task((3, 32, 32), 10), full_size=True).inputs == (3, 32, 32)
     assert looked_at(Task((64,), 10)).inputs == (64,)
+    assert looked_at(Task((3, 32, 32), 10), nn.Conv2d(3, 8, 7)).inputs == (3, 16, 16)
+    assert looked_at(Task((3, 32, 32), 10), nn.Conv2d(3, 8, 16, stride=16)).inputs == (3, 32, 32)  # patches
+    assert looked_at(Task((3, 224, 224), 10), nn.Conv2d(3, 8, 16, stride=16)).inputs == (3, 112, 112)
     assert looked_at(Task((128,), 2, tokens=100)).inputs == (128,)
 
 

@@ -60,7 +60,7 @@ def test_what_shape_has_to_do_with_it():
     """Other operations are left out of it, and their spread is said beside that of connections."""
     found = made_up()
     assert {one.name[0] for one in found.alike.cells} == {"D", "W", "C"}
-    effects = {(one.shape, one.step): one.estimate.value for one in found.effects}
+    effects = {(one.shape, one.step): one.estimate.value for one in found.effects if one.measure == "val_loss"}
     assert effects["width", 10] == pytest.approx(-1)
     assert effects["depth", 5] > 0.5
     assert found.spread("operations").value == pytest.approx(0.005)

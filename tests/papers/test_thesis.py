@@ -325,6 +325,9 @@ def test_figure_7_4_has_bins_and_kappa_within_them(pages):
         within.append(spearmanr(condition[there], -sample.truth[there]).statistic)
     assert next(one for one in page.scatters if one.name == "kappa-snip").y == pytest.approx(within)
     assert lines(page)["snip", "kappa within bins:spearman"].ours.value == pytest.approx(np.mean(within))
+    there = np.isfinite(condition)
+    every = spearmanr(condition[there], -sample.truth[there]).statistic
+    assert lines(page)["kappa", "kappa over all:spearman"].ours.value == pytest.approx(every)
 
 
 # -- real networks ------------------------------------------------------------------------------------------------------

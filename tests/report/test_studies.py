@@ -21,7 +21,7 @@ def test_what_is_told():
     assert rows["DEEP"][2] == "diverged, 3 of 3"
     assert rows["DARTS_V2"][0] == "9.25 ± 0.00082"
     assert {(shape, words) for shape, words, _ in told.surroundings} >= {("width", "largest eigenvalue")}
-    assert len(told.effects) == 8
+    assert len(told.effects) == 16
 
 
 def test_a_page():

@@ -66,8 +66,10 @@ class Around:
 
     def to_json(self) -> dict[str, Any]:
         """Plain values."""
-        parts = {"landscape": self.landscape, "curvature": self.curvature, "convex": self.convex}
-        return {"cell": self.cell, "seed": self.seed, **{name: part.to_json() for name, part in parts.items()}}
+        return {
+            **{"cell": self.cell, "seed": self.seed, "landscape": self.landscape.to_json()},
+            **{"curvature": self.curvature.to_json(), "convex": self.convex.to_json()},
+        }
 
     @classmethod
     def from_json(cls, plain: Mapping[str, Any]) -> Around:

@@ -10,7 +10,6 @@ Each part is made by itself: what goes wrong with one is its reason, and the oth
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -25,6 +24,7 @@ from foresee.counting import count_macs, count_params
 from foresee.data import Data
 from foresee.devices import threads
 from foresee.errors import ForeseeError, UnknownNameError, UnsupportedError, said
+from foresee.insight.bounds import affordable, all_numbers, finite
 from foresee.insight.distributions import distribution
 from foresee.insight.explanation import Cell, Explanation
 from foresee.insight.further import further
@@ -174,7 +174,7 @@ class _Maker:
         for observer in self.observers:
             observer(Event("part", len(self.seconds), details={"doing": name}))
         try:
-            return _finite(make())
+            return finite(make())
         except Exception as error:  # a stranger's network may raise anything; the other parts are there all the same
             self.reasons[name] = str(error) if isinstance(error, ForeseeError) else said(error)
             return None
@@ -218,14 +218,14 @@ class _Maker:
                 module.training = training
 
     def _kernel(self, network: nn.Module, batch: Batch, macs: int | None) -> KernelSpectrum:
-        _affordable(macs, MOST_MACS, "a kernel takes a backward run for each sample")
+        affordable(macs, MOST_MACS, "a kernel takes a backward run for each sample")
         outputs = "label" if batch.labels is not None else "sum"
         return kernel_spectrum(network, batch.first(KERNEL), outputs=outputs, seed=self.asked.seed)
 
     def _survey(self, network: nn.Module, batch: Batch, macs: int | None) -> Survey:
         if batch.labels is None:
             raise UnsupportedError("statements are about losses, and the batch has no labels")
-        _affordable(macs, MOST_STATED, "statements differentiate a network many times")
+        affordable(macs, MOST_STATED, "statements differentiate a network many times")
         numbers = STATED * self.subject.task.outputs * count_params(network)
         if numbers > MOST_NUMBERS:
             raise UnsupportedError(
@@ -233,7 +233,7 @@ class _Maker:
                 f"{format_quantity(MOST_NUMBERS)}; foresee.insight.survey measures them"
             )
         found = survey(network, batch, samples=STATED, steps=STEPS, seed=self.asked.seed)
-        known = tuple(one for one in found.statements if _all_numbers(one.to_json()))
+        known = tuple(one for one in found.statements if all_numbers(one.to_json()))
         lost = {one.name: "its sides are not all numbers" for one in found.statements if one not in known}
         return Survey(known, {**found.reasons, **lost})
 
@@ -243,25 +243,3 @@ def _place_of(what: Any) -> str:
     tensors = what.parameters() if isinstance(what, nn.Module) else iter(())
     first = next(tensors, None)
     return "cpu" if first is None else str(first.device)
-
-
-def _finite(part: T) -> T:
-    """The part, if all its numbers are numbers: pictures and JSON know no others."""
-    if hasattr(part, "to_json") and not _all_numbers(part.to_json()):
-        raise FloatingPointError("its numbers are not all finite")
-    return part
-
-
-def _all_numbers(plain: Any) -> bool:
-    if isinstance(plain, Mapping):
-        return all(map(_all_numbers, plain.values()))
-    if isinstance(plain, list | tuple):
-        return all(map(_all_numbers, plain))
-    return not isinstance(plain, float) or math.isfinite(plain)
-
-
-def _affordable(macs: int | None, most: float, why: str) -> None:
-    if macs is not None and macs > most:
-        raise UnsupportedError(
-            f"{why}, and this one has {format_quantity(macs)} MACs, more than {format_quantity(most)}"
-        )

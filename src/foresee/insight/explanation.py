@@ -135,22 +135,17 @@ class Explanation(Shown):
     def from_json(cls, plain: Mapping[str, Any]) -> Explanation:
         """What `to_json` gave, checked at the door."""
         try:
-            parts = {
-                key: None if plain[key] is None else kind.from_json(plain[key])  # type: ignore[attr-defined]
-                for key, kind in _PARTS.items()
-            }
-            pairs = {key: tuple((str(a), str(b)) for a, b in plain[key]) for key in ("facts", "further")}
-            return cls(
+            found: dict[str, Any] = {
                 **{key: str(plain[key]) for key in ("name", "space", "architecture", "others", "looked")},
-                params=int(plain["params"]),
-                macs=None if plain["macs"] is None else int(plain["macs"]),
-                cells=tuple(map(Cell.from_json, plain["cells"])),
-                standings=tuple(map(Standing.from_json, plain["standings"])),
-                reasons=dict(plain["reasons"]),
-                seconds=dict(plain["seconds"]),
-                **pairs,
-                **parts,
-            )
+                **{key: tuple((str(a), str(b)) for a, b in plain[key]) for key in ("facts", "further")},
+                **{key: dict(plain[key]) for key in ("reasons", "seconds")},
+                **{key: None if plain[key] is None else kind.from_json(plain[key]) for key, kind in _PARTS.items()},
+                "params": int(plain["params"]),
+                "macs": None if plain["macs"] is None else int(plain["macs"]),
+                "cells": tuple(map(Cell.from_json, plain["cells"])),
+                "standings": tuple(map(Standing.from_json, plain["standings"])),
+            }
+            return cls(**found)
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise InputError(f"this is no explanation of a network ({type(error).__name__}: {error})") from error
 
@@ -187,7 +182,7 @@ class Explanation(Shown):
         return str(self._grid())
 
 
-_PARTS: dict[str, type] = {
+_PARTS: dict[str, Any] = {
     "drawing": Drawing,
     "layers": Layers,
     "spectrum": KernelSpectrum,
@@ -203,7 +198,7 @@ def describe(layers: Layers, name: str) -> str:
     >>> from foresee.insight.layers import Layer
     >>> rows = [Layer("a", "Linear", 6, 6, 4.0, 0.9, 0.9), Layer("b", "Linear", 6, 6, 4.0, 0.9, 0.0)]
     >>> describe(Layers(tuple(rows)), "b")
-    'b is told nothing: its output does not matter (loses 50 % of all directions)'
+    'b is told nothing: its output does not matter (costs 50 % of what the default score could be)'
     """
     one = next(row for row in layers.seen if row.name == name)
     said = []
@@ -213,7 +208,8 @@ def describe(layers: Layers, name: str) -> str:
         said.append("is told nothing: its output does not matter")
     elif one in layers.uneven("told"):
         said.append(f"is told unevenly ({one.told:.2g})")
-    return f"{name} {' and '.join(said) or 'is even'} (loses {100 * layers.share_lost(one):.2g} % of all directions)"
+    lost = f"costs {100 * layers.share_lost(one):.2g} % of what the default score could be"
+    return f"{name} {' and '.join(said) or 'is even'} ({lost})"
 
 
 def _placed(cell: Cell) -> str:

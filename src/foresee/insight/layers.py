@@ -1,9 +1,9 @@
 """A network layer by layer: what each costs, how evenly it reads and is told, and where the network loses most by it.
 
 What a layer *reads* is its input, what it is *told* the gradient that comes back to its output; both are matrices of
-channels, and how even they are is the sphericity of the default score (`docs/default-score.md`): 1 where channels are
-independent, 0 where one is a combination of others. A layer could learn in as many directions as it reads; what it *loses* is
-the part of these that unevenness takes away.
+channels, and how even they are is what the default score takes (`docs/default-score.md`): the share of the channels that are
+independent, 1 where all are. A layer would add the root of its weights to that score if all were; what it *loses* is the part
+of this that unevenness takes away.
 """
 
 from __future__ import annotations
@@ -36,7 +36,8 @@ class Layer:
         kind: its class.
         params: numbers in its own parameters, shared ones where they come first.
         macs: multiply-accumulates that it does itself, of one sample.
-        directions: in which its filters read; None where it is no convolution, linear layer or the like.
+        capacity: what it would add to the default score if it were even: the root of its weights, over all its calls; None
+            where it is no convolution, linear layer or the like.
         reads: evenness of what goes in, 0 to 1.
         told: evenness of what comes back.
     """
@@ -45,21 +46,21 @@ class Layer:
     kind: str
     params: int
     macs: int
-    directions: float | None = None
+    capacity: float | None = None
     reads: float | None = None
     told: float | None = None
 
     @property
     def contributes(self) -> float | None:
         """Its part of the default score, before that is divided by how steady the network is."""
-        if self.directions is None or self.reads is None or self.told is None:
+        if self.capacity is None or self.reads is None or self.told is None:
             return None
-        return self.directions * math.sqrt(self.reads * self.told)
+        return self.capacity * math.sqrt(self.reads * self.told)
 
     @property
     def loses(self) -> float:
-        """Directions that unevenness takes away."""
-        return 0.0 if self.contributes is None or self.directions is None else self.directions - self.contributes
+        """What unevenness takes away."""
+        return 0.0 if self.contributes is None or self.capacity is None else self.capacity - self.contributes
 
 
 @dataclass(frozen=True)
@@ -89,8 +90,8 @@ class Layers:
         return tuple(sorted(uneven.values(), key=lambda one: -one.loses)[:many])
 
     def share_lost(self, one: Layer) -> float:
-        """What is lost by a layer, as a share of the directions of all."""
-        whole = math.fsum(layer.directions or 0.0 for layer in self.seen)
+        """What is lost by a layer, as a share of what all could add."""
+        whole = math.fsum(layer.capacity or 0.0 for layer in self.seen)
         return one.loses / whole if whole else 0.0
 
     def to_json(self) -> dict[str, Any]:
@@ -129,13 +130,13 @@ def layers_of(network: nn.Module, batch: Any, *, seed: int = 0) -> Layers:
 
 
 def _exchanged(network: nn.Module, batch: Any, seed: int) -> dict[str, tuple[float, float, float]]:
-    """Directions, reads and told by module; several calls of one are weighed by their directions."""
+    """Capacity, reads and told by module; those of several calls are their means."""
     with Probe(network, batch, seed=seed).initialised("default") as probe:
         seen = probe.batch.see(Exchanges())
     modules = dict(network.named_modules())
     sums: dict[str, list[float]] = {}
     for name, *values in zip(
-        seen.names, seen.directions.tolist(), seen.reads.tolist(), seen.told.tolist(), strict=True
+        seen.names, seen.weights.sqrt().tolist(), seen.reads.tolist(), seen.told.tolist(), strict=True
     ):
         at = name if name in modules else name.rpartition(".")[0]
         n, reads, told = values

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from torch import nn
 
 from foresee import data as data_room
 from foresee.checks import whole
@@ -133,8 +134,10 @@ def drawn(space: Space[Any], samples: int, seed: int = 0) -> list[str]:
     return list(found)
 
 
-def looked_at(task: Task, *, full_size: bool = False) -> Task:
+def looked_at(task: Task, network: nn.Module | None = None, *, full_size: bool = False) -> Task:
     """The task that others are compared on: images of at least `LARGE` in half their size, anything else as it is.
+
+    Images stay whole for a network with a kernel that would cover more than half of a halved one: patches, above all.
 
     >>> looked_at(Task((3, 32, 32))).inputs, looked_at(Task((1, 28, 28))).inputs
     ((3, 16, 16), (1, 28, 28))
@@ -142,6 +145,9 @@ def looked_at(task: Task, *, full_size: bool = False) -> Task:
     if full_size or task.tokens is not None or len(task.inputs) != 3 or min(task.inputs[1:]) < LARGE:
         return task
     channels, high, wide = task.inputs
+    kernels = [max(one.kernel_size) for one in (network.modules() if network else ()) if isinstance(one, nn.Conv2d)]
+    if 2 * max(kernels, default=1) > min(high, wide) // 2:
+        return task
     return replace(task, inputs=(channels, high // 2, wide // 2))
 
 
@@ -172,7 +178,7 @@ def stand(subject: Subject, asked: ScoringSettings, others: Others) -> tuple[tup
         )
         return standings(whole_look.of_network(subject.network), {}), "", why
     fixed = others.full_size or subject.handed or subject.space is None  # one's own network takes what it takes
-    small = looked_at(subject.task, full_size=fixed)
+    small = looked_at(subject.task, subject.network, full_size=fixed)
     data, network = subject.data, subject.network
     if small != subject.task:
         data = data_room.load(asked.data, inputs=small.inputs, outputs=small.outputs)
@@ -192,6 +198,7 @@ def stand(subject: Subject, asked: ScoringSettings, others: Others) -> tuple[tup
         observers=others.observers,
     )
     shape = "x".join(map(str, small.inputs))
+    shape += f" and {len(small.vocabularies)} categories" if small.vocabularies else ""
     halved = "" if small == subject.task else f", half of {'x'.join(map(str, subject.task.inputs))} to save time"
     words = f"{len(texts)} random architectures of {others.space.name}, drawn by seed {asked.seed}"
     return standings(own, found), words, f"samples of {data.name}, {shape}{halved}; all looked at alike"

@@ -42,11 +42,12 @@ STUDY, TRAININGS, MAPS = "study.json", "trainings", "landscapes"
 
 
 class Effect(NamedTuple):
-    """What width or depth has to do with the loss after so many steps at a rate: Spearman's, its interval over cells."""
+    """What width or depth has to do with a loss after so many steps at a rate: Spearman's, its interval over cells."""
 
     shape: Literal["width", "depth"]
     rate: float
     step: int
+    measure: Literal["val_loss", "loss"]
     estimate: Estimate
 
 
@@ -71,10 +72,11 @@ class TrainedStudy:
             return ()
         looks = dict.fromkeys((study.steps[0], study.steps[len(study.steps) // 2], study.steps[-1]))
         return tuple(
-            Effect(shape, rate, step, study.agreement(shape, rate=rate, step=step))
+            Effect(shape, rate, step, measure, study.agreement(shape, measure, rate=rate, step=step))
             for rate in study.rates
             for step in looks
-            for shape in ("width", "depth")  # type: ignore[misc]
+            for measure in ("val_loss", "loss")
+            for shape in ("width", "depth")
         )
 
     def spread(self, kind: Literal["connections", "operations"], rate: float | None = None) -> Estimate | None:

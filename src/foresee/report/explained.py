@@ -13,22 +13,18 @@ from pathlib import Path
 from typing import Any
 
 from foresee.errors import InputError
-from foresee.insight.distributions import Distribution
-from foresee.insight.explanation import NUMBERS, PAGE, Explanation, describe
-from foresee.insight.layers import Layer, Layers
+from foresee.insight.explanation import NUMBERS, PAGE, Explanation
 from foresee.insight.side_by_side import Pair, side_by_side
 from foresee.insight.standing import Standing
-from foresee.insight.topology import Topology
 from foresee.insight.trained import TrainedStudy
 from foresee.quantities import format_quantity
 from foresee.report import graphs, networks, studies
+from foresee.report.explained_parts import LayersShown, shapes_of
 from foresee.report.html import Drawing, drawing
 from foresee.report.kernels import independence_chart, output_chart, spectrum_chart
 from foresee.report.page import page
 from foresee.runs.folder import write_whole
 
-#: layers of a table that is shown at once; of more, those by which most is lost, and all of them folded away
-SHOWN = 60
 #: cells that are drawn; an architecture with more has one for each position
 CELLS = 4
 #: the best and the worst place are said in the headline from here on, in per cent
@@ -48,27 +44,6 @@ class Row:
     def anyone(self) -> Standing:
         """One that knows the others."""
         return next(one for one in self.found if one is not None)
-
-
-@dataclass(frozen=True)
-class Spot:
-    """A width and a depth: how many cells of the space have them, and which of the networks."""
-
-    share: float
-    cells: int
-    marks: tuple[int, ...]
-
-
-@dataclass(frozen=True)
-class Shapes:
-    """How widths and depths are spread: `rows` are depths, from shallow to deep, with a spot for each of the `widths`."""
-
-    title: str
-    words: str
-    widths: tuple[float, ...]
-    rows: tuple[tuple[int, tuple[Spot, ...]], ...]
-    shapes: tuple[Topology | None, ...]
-    places: tuple[str, ...]
 
 
 def save(found: Explanation | Sequence[Explanation], path: str | Path, *, study: TrainedStudy | None = None) -> Path:
@@ -102,10 +77,12 @@ def render(*found: Explanation, study: TrainedStudy | None = None) -> str:
         lead=lead(found),
         cells=_cells(found, pair, colours),
         operations=colours,
-        shapes=_shapes(found),
+        shapes=shapes_of(found, CELLS),
         nets=_nets(found),
         rows=_rows(found, pair),
-        layers=[_Layers(one.layers, None if pair is None else pair.layers[place]) for place, one in enumerate(found)],
+        layers=[
+            LayersShown(one.layers, None if pair is None else pair.layers[place]) for place, one in enumerate(found)
+        ],
         charts=_charts(found),
         facts=_facts(found, pair),
         told=None if study is None else studies.tell(study),
@@ -178,9 +155,15 @@ def _cells(found: Sequence[Explanation], pair: Pair | None, colours: dict[str, i
             against = found[1 - number].cells[place].graph if pair and place < len(found[1 - number].cells) else None
             title = f"{cell.shape.title or 'cell'} of {short_name(one)}"
             svg = graphs.draw(cell.graph, colours, name=f"cell-{number}-{place}", title=title, against=against)
-            row.append({"title": title, "svg": svg, "shape": cell.shape, "note": cell.graph.title.partition(": ")[2]})
+            row.append({"title": title, "svg": svg, "shape": cell.shape, "note": _note(cell.graph.title)})
         rows.append(row)
     return rows
+
+
+def _note(title: str) -> str:
+    """What a space says of a cell after its name, but for the width and depth, which are said anyway."""
+    said = title.partition(": ")[2]
+    return "" if said.startswith("width") else said
 
 
 def _nets(found: Sequence[Explanation]) -> list[dict[str, str]]:
@@ -194,47 +177,6 @@ def _nets(found: Sequence[Explanation]) -> list[dict[str, str]]:
         new = None if other is None else other.new_in(one.drawing)
         made.append({"title": short_name(one), "svg": networks.draw(one.drawing, colours, title=one.name, new=new)})
     return made
-
-
-def _shapes(found: Sequence[Explanation]) -> list[Shapes]:
-    """One for each cell whose space is known."""
-    made = []
-    for place in range(min(max((len(one.cells) for one in found), default=0), CELLS)):
-        cells = [one.cells[place] if place < len(one.cells) else None for one in found]
-        spread = next((one.distribution for one in cells if one is not None and one.distribution is not None), None)
-        if spread is None:
-            continue
-        shapes = tuple(None if one is None else one.shape for one in cells)
-        places = tuple("" if one is None or one.place is None else str(one.place) for one in cells)
-        title = next((one.title for one in shapes if one is not None and one.title), "cell")
-        made.append(_grid(title, spread, shapes, places))
-    return made
-
-
-def _grid(title: str, spread: Distribution, shapes: tuple[Topology | None, ...], places: tuple[str, ...]) -> Shapes:
-    own = [(one.width, one.depth) for one in shapes if one is not None]
-    widths = sorted({width for width, _ in [*spread.counts, *own]})
-    depths = sorted({depth for _, depth in [*spread.counts, *own]})
-    most = max(spread.counts.values())
-    rows = tuple(
-        (
-            depth,
-            tuple(
-                Spot(
-                    (count := spread.counts.get((width, depth), 0)) / most,
-                    count,
-                    tuple(
-                        i
-                        for i, one in enumerate(shapes)
-                        if one is not None and (one.width, one.depth) == (width, depth)
-                    ),
-                )
-                for width in widths
-            ),
-        )
-        for depth in depths
-    )
-    return Shapes(title, spread.words, tuple(widths), rows, shapes, places)
 
 
 def _rows(found: Sequence[Explanation], pair: Pair | None) -> list[Row]:
@@ -266,52 +208,12 @@ def _charts(found: Sequence[Explanation]) -> list[Drawing]:
     if layers:
         note = "Near 1, the feature maps of a layer are independent of one another (Dextr, Figure 3)."
         made.append(drawing("Independence of feature maps", independence_chart("independence", layers), note))
-    for place, one in enumerate(found):
-        if one.curve is not None:
-            heading = "Outputs along a circle of inputs" + (f": {short_name(one)}" if len(found) > 1 else "")
+    for place, each in enumerate(found):
+        if each.curve is not None:
+            heading = "Outputs along a circle of inputs" + (f": {short_name(each)}" if len(found) > 1 else "")
             note = (
-                f"It turns {one.curve.turning:.3g} times; a circle turns once, and the more it is tangled the more "
+                f"It turns {each.curve.turning:.3g} times; a circle turns once, and the more it is tangled the more "
                 "a network can tell apart (Dextr, Figure 1b)."
             )
-            made.append(drawing(heading, output_chart(f"curve-{place}", one.curve), note))
+            made.append(drawing(heading, output_chart(f"curve-{place}", each.curve), note))
     return made
-
-
-# -- layers ---------------------------------------------------------------------------------------------------------------
-class _Layers:
-    """What the table of layers shows of one network."""
-
-    def __init__(self, found: Layers | None, differing: frozenset[str] | None) -> None:
-        self.found, self.differing = found, differing or frozenset()
-
-    @property
-    def seen(self) -> list[Layer]:
-        """Those that read and are told something, in the order of the network."""
-        return [] if self.found is None else list(self.found.seen)
-
-    @property
-    def first(self) -> list[Layer]:
-        """Those that are shown at once."""
-        if len(self.seen) <= SHOWN or self.found is None:
-            return self.seen
-        kept = {one.name for one in sorted(self.seen, key=lambda one: -one.loses)[:SHOWN]}
-        return [one for one in self.seen if one.name in kept]
-
-    @property
-    def rest(self) -> tuple[int, int]:
-        """How many modules are not in the table, and their parameters."""
-        rest = [] if self.found is None else [one for one in self.found.rows if one.contributes is None]
-        return len(rest), sum(one.params for one in rest)
-
-    @property
-    def worst(self) -> list[str]:
-        """Where to change the network, in words."""
-        return [] if self.found is None else [describe(self.found, one.name) for one in self.found.worst(5)]
-
-    def uneven(self, what: str, one: Layer) -> bool:
-        """Whether it is drawn in red."""
-        return self.found is not None and getattr(one, what) < self.found.bound(what)
-
-    def lost(self, one: Layer) -> float:
-        """Per cent of all directions that are lost by it."""
-        return 0.0 if self.found is None else 100 * self.found.share_lost(one)

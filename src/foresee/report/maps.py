@@ -12,6 +12,8 @@ import numpy as np
 SIDE, EDGE = 200.0, 12.0
 #: contour lines of a map
 LEVELS = 9
+#: above this ratio of the highest to the least, contour lines stand in equal ratios
+STEEP = 5.0
 #: a scale ends above this share of what was measured: the corners are far higher
 SHOWN = 0.75
 
@@ -32,6 +34,15 @@ def scale_of(maps: Sequence[Rows]) -> tuple[float, float]:
     return low, high if high > low else low + 1.0
 
 
+def levels_of(low: float, high: float, count: int) -> np.ndarray:
+    """Heights of contour lines above the least: in equal steps, or in equal ratios where the highest is many times the least.
+
+    >>> levels_of(0.0, 3.0, 3).tolist(), levels_of(1.0, 8.0, 3).round(6).tolist()
+    ([1.0, 2.0, 3.0], [2.0, 4.0, 8.0])
+    """
+    return (np.geomspace if 0 < STEEP * low < high else np.linspace)(low, high, count + 1)[1:]
+
+
 def contours(steps: Sequence[float], heights: Rows, scale: tuple[float, float], role: str, words: str) -> str:
     """Lines of equal height, the stronger the lower; the trained weights are the dot in the middle.
 
@@ -43,8 +54,8 @@ def contours(steps: Sequence[float], heights: Rows, scale: tuple[float, float], 
     z = np.array([[value if math.isfinite(value) else high * 10 for value in row] for row in heights], float)
     lines = contour_generator(np.array(steps), np.array(steps), z)
     drawn = []
-    for number, level in enumerate(np.linspace(low, high, LEVELS + 1)[1:]):
-        path = "".join(_path(points, steps) for points in lines.lines(level))
+    for number, level in enumerate(levels_of(low, high, LEVELS)):
+        path = "".join(_path(np.asarray(points), steps) for points in lines.lines(level))
         if path:
             drawn.append(f'<path d="{path}" style="stroke-opacity: {1 - 0.75 * number / LEVELS:.2f}"/>')
     middle = SIDE / 2

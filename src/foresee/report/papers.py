@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from foresee.papers.cells import Heights, Scatter
 from foresee.report.figures import ROLES, Chart, Layer, Scale
 from foresee.report.figures import figure as drawn
+from foresee.report.maps import levels_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -55,7 +56,7 @@ def _draw_heights(made: Figure, heights: Heights) -> None:
     high = float(known.max(initial=-np.inf)) if heights.high is None else heights.high
     if heights.look == "contours":
         lines: dict[str, Any] = {"colors": ROLES["muted"], "linewidths": 0.8, "zorder": 1}
-        levels: Any = 7 if heights.high is None else np.linspace(low, high, 10)[1:]
+        levels: Any = 7 if heights.high is None else levels_of(low, high, 9)
         drawn_lines = axes.contour(heights.x, heights.y, z, levels=levels, **lines)
         axes.clabel(drawn_lines, fontsize=7, fmt="%.3g")
         axes.set_aspect("equal")

@@ -119,7 +119,7 @@ def _headline(found: TrainedStudy) -> str:
 
 def _said(found: TrainedStudy, rate: float) -> str:
     """The same of one rate, in words; "" where there is nothing to say."""
-    last = [one for one in found.effects if one.shape == "width" and one.rate == rate][-1:]
+    last = [one for one in found.effects if (one.shape, one.rate, one.measure) == ("width", rate, "val_loss")][-1:]
     if not last or math.isnan(last[0].estimate.value):
         return ""
     one = last[0]
@@ -135,7 +135,7 @@ def _notes(found: TrainedStudy) -> list[str]:
     study = found.study
     others = [said for rate in study.rates[1:] if (said := _said(found, rate))]
     notes = [f"Beside it: {'; '.join(others)}."] if others else []
-    operations, connections = (found.spread(kind) for kind in ("operations", "connections"))  # type: ignore[arg-type]
+    operations, connections = (found.spread(kind) for kind in ("operations", "connections"))
     if operations is not None and connections is not None:
         notes.append(
             f"The final loss has a standard deviation of {operations} over random operations, and of {connections} over "

@@ -17,6 +17,7 @@ from foresee.report.figures import Chart, Layer, Scale
 from foresee.report.graphs import draw
 from foresee.report.html import Drawing, drawing
 from foresee.report.maps import contours, scale_of, shades
+from foresee.report.words import short
 
 MEASURES: tuple[tuple[Measure, str, float], ...] = (
     ("val_loss", "validation loss", 1.0),
@@ -43,7 +44,7 @@ class Shown:
 # -- charts ---------------------------------------------------------------------------------------------------------------
 def _line(study: Study, cell: Variant, measure: Measure, rate: float, scale: float) -> list[tuple[float, ...]]:
     """Step, mean, least and largest over the seeds that did not diverge, for each look that has one."""
-    place, found = study.cells.index(cell), []
+    place, found = study.cells.index(cell), list[tuple[float, ...]]()
     for step in study.steps:
         values = scale * study.values(measure, step=step, rate=rate)[:, place]
         known = values[np.isfinite(values)]
@@ -74,7 +75,8 @@ def _behind(study: Study, cells: Iterable[Variant], measure: Measure, rate: floa
     for one in cells:
         points = _line(study, one, measure, rate, scale)
         if points:
-            layers.append(Layer("straight", "dot", *(tuple(p[i] for p in points) for i in (0, 1)), label))  # type: ignore[arg-type]
+            x, mean = (tuple(point[part] for point in points) for part in (0, 1))
+            layers.append(Layer("straight", "dot", x, mean, label))
             label = ""
     return layers
 
@@ -126,7 +128,9 @@ def shapes(found: TrainedStudy) -> list[Drawing]:
         )
         chart = Chart(f"study-by-{shape}", text, f"{shape}{unit}", "validation loss at the end", "score", tuple(layers),
                       Scale())  # fmt: skip
-        last = [one for one in found.effects if one.shape == shape and one.rate == study.rates[0]][-1:]
+        last = [
+            one for one in found.effects if (one.shape, one.rate, one.measure) == (shape, study.rates[0], "val_loss")
+        ][-1:]
         note = "".join(f"Spearman {one.estimate}, {one.estimate.n} cells." for one in last).replace("-", "−")
         made.append(drawing(f"Loss by {shape}", chart, note))
     return made
@@ -161,7 +165,7 @@ def shown(
             steps = there.landscape.steps
             maps.append(contours(steps, there.landscape.loss, losses, role, f"loss {about}"))
             maps.append(shades(there.landscape.deviation, noises, role, f"gradient deviation {about}"))
-            facts = [(words.capitalize(), f"{read(there):.3g}") for words, read in MEASURED.items()]
+            facts = [(words.capitalize(), short(read(there))) for words, read in MEASURED.items()]
         made.append(Shown(cell, role, picture, drawing(str(cell), chart), tuple(maps), tuple(facts)))
     return made
 

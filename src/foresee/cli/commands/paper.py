@@ -149,7 +149,7 @@ def _list(as_json: bool) -> None:
     from foresee.papers.numbers import names as printed
 
     known = load_all()
-    rows = [
+    rows: list[dict[str, Any]] = [
         {
             "name": name,
             "ours": "computed here" if name in known else WHY_EMPTY[name],

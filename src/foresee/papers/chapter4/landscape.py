@@ -175,5 +175,5 @@ def _pictures(maps: list[tuple[Variant, Landscape, _Map]], look: str, what: str)
         text = f"{what} around the trained weights of {one}, whose loss is {there.centre:.3g}"
         finite = tuple(tuple(value if np.isfinite(value) else float(known.max()) for value in row) for row in heights)
         drawn = Heights(there.steps, there.steps, finite, look, low, high if high > low else low + 1.0)
-        upwards = f"{what} around {one}; first direction upwards"
-        yield Scatter(one.name, text, "second direction", upwards, (0.0,), (0.0,), heights=drawn)
+        across = "second direction; the first goes upwards" if look != "surface" else "second direction"
+        yield Scatter(one.name, text, across, f"{what} around {one}", (0.0,), (0.0,), heights=drawn)

@@ -65,8 +65,8 @@ def figure_1a_right(workshop: Workshop) -> Iterator[Found]:
     able = np.flatnonzero(np.isfinite(fmi) & (sample.truth > own["least"]))
     places = [int(able[one]) for one in spread_over(fmi[able], own["networks"])] if len(able) else []
     if len(places) < 3:
-        why = f"{len(places)} networks of the sample are above {own['least']:g} %: fewer than three say nothing"
-        yield Cell.missing("Spearman of FMI with the training loss", "after the first epoch", why)
+        few = f"{len(places)} networks of the sample are above {own['least']:g} %: fewer than three say nothing"
+        yield Cell.missing("Spearman of FMI with the training loss", "after the first epoch", few)
         return
     names = [f"network-{number} (FMI {fmi[place]:.1f})" for number, place in enumerate(places, 1)]
     losses = np.array([_losses(workshop, sample.texts[place], own) for place in places])  # (networks, seeds, epochs)
