@@ -15,8 +15,8 @@ import foresee as fs
 
 folder = Path(tempfile.mkdtemp())
 
-# An architecture of a space, beside twenty random ones; the page has pictures of all this.
-found = fs.explain(("nasbench201", "ResNet"), samples=20, proxies=["foresee", "synflow", "params"])
+# An architecture of a space, beside eight random ones; the page has pictures of all this.
+found = fs.explain(("nasbench201", "ResNet"), samples=8, proxies=["foresee", "synflow", "params"])
 print(found)
 print("page:", found.save(folder / "resnet.html").name)
 
@@ -25,7 +25,7 @@ torch.manual_seed(0)
 mine = nn.Sequential(
     nn.Conv2d(3, 16, 3, padding=1),
     nn.ReLU(),
-    nn.Conv2d(16, 2, 1),  # a neck of two channels
+    nn.Conv2d(16, 2, 1),  # a neck of two channels: what comes after it has little to read
     nn.ReLU(),
     nn.Conv2d(2, 32, 3, padding=1),
     nn.ReLU(),
