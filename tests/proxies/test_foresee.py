@@ -75,8 +75,8 @@ def test_the_formula(seed, norm, samples, form):
     layers = [nn.Conv2d(2, 5, 3), nn.BatchNorm2d(5) if norm else nn.Identity(), nn.GELU(), nn.Conv2d(5, 4, 3)]
     network = nn.Sequential(*layers, nn.Flatten(), nn.Linear(4 * 16, 6)).double()
     x = torch.randn(samples, 2, 8, 8, dtype=torch.float64)
-    found = score(network, x, "foresee:2" if form == 2 else "foresee", seed=seed)
-    assert found.proxy == ("foresee:2" if form == 2 else "foresee")
+    found = score(network, x, f"foresee:{form}", seed=seed)
+    assert found.proxy == f"foresee:{form}"
     assert found.value == pytest.approx(slow(network, x, seed, form), rel=1e-4)
 
 
@@ -130,7 +130,10 @@ def test_copies_of_a_channel_are_no_new_directions():
     narrow = nn.Sequential(nn.Conv2d(3, 4, 3), nn.ReLU(), nn.Conv2d(4, 4, 1))
     with torch.no_grad():
         narrow[0].weight.copy_(layer.weight[:4]), narrow[0].bias.copy_(layer.bias[:4])
-    both = [score(one, x).parts["reads"] - score(one[0], x).parts["reads"] for one in (network, narrow)]
+    both = [
+        score(one, x, "foresee:3").parts["reads"] - score(one[0], x, "foresee:3").parts["reads"]
+        for one in (network, narrow)
+    ]
     shares = [read / math.sqrt(one[2].weight.numel()) for read, one in zip(both, (network, narrow), strict=True)]
     assert 8 * shares[0] == pytest.approx(4 * shares[1], rel=1e-5)
 
@@ -141,7 +144,7 @@ def test_a_filter_of_a_group_reads_only_its_group():
     parts = [score(nn.Conv2d(8, 8, 3, groups=g), x, "foresee:2").parts["reads"] for g in (1, 2, 8)]
     assert parts == pytest.approx([parts[0], parts[0] / 2, parts[0] / 8])
     parts = [
-        score(nn.Conv2d(8, 8, 3, groups=g), x).parts["reads"] for g in (1, 2, 8)
+        score(nn.Conv2d(8, 8, 3, groups=g), x, "foresee:3").parts["reads"] for g in (1, 2, 8)
     ]  # as many weights, so many times less
     assert parts == pytest.approx([parts[0], parts[0] / 2**0.5, parts[0] / 8**0.5])
 
@@ -151,7 +154,7 @@ def test_a_filter_of_a_group_reads_only_its_group():
 def test_a_layer_learns_no_more_than_its_weights_and_positions_allow(seed, channels, side):
     torch.manual_seed(seed)
     layer = nn.Conv2d(channels, 9, 3)
-    found = score(layer, torch.randn(4, channels, side, side))
+    found = score(layer, torch.randn(4, channels, side, side), "foresee:3")
     assert 0 < found.value <= math.sqrt(layer.weight.numel()) * (1 + 1e-9)
     sides = sorted([found.parts["reads"], found.parts["told"]])
     assert sides[0] * (1 - 1e-9) <= found.value / found.parts["steady"] <= sides[1] * (1 + 1e-9)
@@ -163,7 +166,8 @@ def test_width_on_a_small_map_gains_little():
     def gain(side):
         torch.manual_seed(4)
         x = torch.randn(16, 64, side, side)
-        return score(nn.Conv2d(64, 256, 1), x).value / score(nn.Conv2d(64, 32, 1), x).value
+        wide, narrow = nn.Conv2d(64, 256, 1), nn.Conv2d(64, 32, 1)
+        return score(wide, x, "foresee:3").value / score(narrow, x, "foresee:3").value
 
     assert gain(4) < 1.3
     assert gain(20) > 1.8
@@ -176,7 +180,7 @@ def test_how_far_outputs_move_when_every_weight_is_off():
         nn.Conv2d(3, 6, 3), nn.GELU(), nn.Conv2d(6, 5, 3, bias=False), nn.Flatten(), nn.Linear(80, 7)
     )
     network, x = network.double(), torch.randn(6, 3, 8, 8, dtype=torch.float64)
-    steady = [score(network, x, seed=seed).parts["steady"] for seed in range(40)]  # forty projections
+    steady = [score(network, x, "foresee:3", seed=seed).parts["steady"] for seed in range(40)]  # forty projections
     found = [math.sqrt(one**-6 - 1) for one in steady]
     weights = [layer.weight for layer in network if hasattr(layer, "weight")]
     true, error, squares = [w.detach().clone() for w in weights], 1e-4, []
@@ -198,7 +202,8 @@ def test_frozen_weights_are_looked_at_and_stay_frozen():
     assert not any(parameter.requires_grad for parameter in network.parameters())
 
 
-def test_larger_outputs_are_less_steady_and_smaller_ones_are_not_rewarded_without_end():
+@pytest.mark.parametrize("form", ["foresee:2", "foresee:3"])
+def test_larger_outputs_are_less_steady_and_smaller_ones_are_not_rewarded_without_end(form):
     torch.manual_seed(6)
     network, x = nn.Sequential(nn.Conv2d(3, 4, 3), nn.ReLU(), nn.Conv2d(4, 4, 3)), torch.randn(4, 3, 8, 8)
     values = {}
@@ -207,17 +212,17 @@ def test_larger_outputs_are_less_steady_and_smaller_ones_are_not_rewarded_withou
             scaled = nn.Sequential(network[0], nn.ReLU(), nn.Conv2d(4, 4, 3))
             scaled[2].weight.copy_(network[2].weight * factor)
             scaled[2].bias.copy_(network[2].bias * factor)
-        values[factor] = score(scaled, x).value
+        values[factor] = score(scaled, x, form).value
     assert values[1e-6] == pytest.approx(values[1e-3], rel=1e-2)
     assert values[1e-3] > values[1.0] > values[1e3] > 0
 
 
-def test_the_form_before_stays_as_it_was():
+def test_forms_are_called_by_their_number():
     torch.manual_seed(1)
     network, x = nn.Sequential(nn.Conv2d(3, 4, 3), nn.ReLU(), nn.Conv2d(4, 4, 3)), torch.randn(4, 3, 8, 8)
     before = score(network, x, "foresee:2")
     assert before.value == score(network, x, "foresee", settings={"form": 2}).value
-    assert before.value != score(network, x).value
+    assert before.value == score(network, x).value != score(network, x, "foresee:3").value
     layers = score(network, x, "foresee:2", settings={"layers": True}).parts
     assert sum(part for name, part in layers.items() if name.startswith("layer ")) * layers["steady"] == pytest.approx(
         before.value

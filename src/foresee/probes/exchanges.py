@@ -62,7 +62,7 @@ class Exchanges(Watcher[Exchange]):
     name = "exchanges"
     root = "projection"
 
-    def __init__(self, channels: int = 256, columns: int = 8, positions: int = 16, form: int = 3) -> None:
+    def __init__(self, channels: int = 256, columns: int = 8, positions: int = 16, form: int = 2) -> None:
         super().__init__(channels=channels, columns=columns, positions=positions, form=form)
         self._channels, self._columns, self._positions, self._form = channels, columns, positions, form
         self._calls: list[_Call] = []

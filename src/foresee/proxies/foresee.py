@@ -1,4 +1,4 @@
-"""The default score: how many weights of a network can learn something of their own."""
+"""The default score: in how many independent directions the layers of a network can learn."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from foresee.probes.exchanges import Exchanges
 from foresee.probes.probe import Probe
 from foresee.proxies.base import Needs, proxy
 
-#: the forms there are, the default last
+#: the forms there are, the default first
 FORMS = (2, 3)
 
 
@@ -17,45 +17,48 @@ FORMS = (2, 3)
     "foresee",
     needs=Needs(batch=16, backward=True, looks=("batch.exchanges",)),
     paper="this project; docs/default-score.md",
-    cost="1 forward + backward run of 16 samples, and two products of channels per layer",
-    variants={"layers": {"layers": True}, "2": {"form": 2}},
+    cost="1 forward + backward run of 16 samples, and two determinants per layer",
+    variants={"layers": {"layers": True}, "2": {"form": 2}, "3": {"form": 3}},
 )
 def foresee(
-    probe: Probe, *, channels: int = 256, positions: int = 16, columns: int = 8, form: int = 3, layers: bool = False
+    probe: Probe, *, channels: int = 256, positions: int = 16, columns: int = 8, form: int = 2, layers: bool = False
 ) -> Tensor:
-    r"""How many weights can learn something of their own, layer by layer, and how steadily; no labels.
+    r"""In how many independent directions the layers can learn, and how steadily; no labels.
 
     $$
-    \frac{\sum_\ell \sqrt{w_\ell r(A_\ell) r(G_\ell)}}{\sqrt[6]{1 + F^2}}, \quad
-    r(X) = \frac{1}{C} \frac{\left( \sum_i \lambda_i \right)^2}{\sum_i \lambda_i^2}, \quad
+    \frac{\sum_\ell n_\ell \sqrt{s(A_\ell) s(G_\ell)}}{1 + \log (1 + F)}, \quad
+    s(X) = \frac{\left( \prod_i \lambda_i \right)^{1/C}}{\frac{1}{C} \sum_i \lambda_i}, \quad
     F^2 = \frac{1}{N} \sum_f \sum_w \left( w \frac{\partial f}{\partial w} \right)^2
     $$
 
-    Formula: sum over layers of sqrt(w r(A) r(G)), over the sixth root of 1 + F^2. A layer is a convolution or linear layer,
-    once per call, and w the number of its weights. A is what it reads (its input), G what it is told (the gradient by its
-    output of a random projection of the network's outputs), each a matrix of C channels x positions of one sample. r(X), in
-    [0, 1], is the share of its channels that are independent: the participation ratio of the eigenvalues of their correlation
-    matrix, over C. F is how far an output moves when every weight w of the layers is off by chance, per relative error: F^2
-    is the mean over outputs f of the sum over weights of (w df/dw)^2, from the same random projection.
+    Formula: sum over layers of n sqrt(s(A) s(G)), over 1 + log(1 + F). A layer is a convolution or linear layer, once per
+    call. A is what it reads (its input), G what it is told (the gradient by its output of a random projection of the
+    network's outputs), each a matrix of channels x positions. s(X), in [0, 1], is the sphericity of the correlation matrix of
+    the channels: the geometric over the arithmetic mean of its eigenvalues, 1 where channels are independent and 0 where one
+    is a combination of others. n is the number of directions that a filter reads: the channels of its group, times the square
+    root of the positions of its kernel. F is how far an output moves when every weight w of the layers is off by chance, per
+    relative error: F^2 is the mean over outputs f of the sum over weights of (w df/dw)^2, from the same random projection.
 
-    Reasons: the Fisher matrix of a layer is close to the Kronecker product of the second moments of A and G, and the
-    participation ratio of such a product is the product of both: w r(A) r(G) is the number of directions in which the weights
-    can learn from a sample. A sample has no more independent channels than positions, so a wide layer on a small map gains
-    little by its width. F is the size of that matrix, with weights measured by their own size: a network whose outputs jump
-    at a touch of its weights can only be trained in small steps. docs/default-score.md has the reasoning, the ablation and
-    where it falls short.
+    Reasons: the Fisher matrix of a layer is close to the Kronecker product of the second moments of A and G, so a layer
+    learns as evenly as these are round; F is the size of that matrix, with weights measured by their own size: a network
+    whose outputs jump at a touch of its weights can only be trained in small steps. An error grows by a factor from layer to
+    layer, so it is measured by its logarithm. docs/default-score.md has the reasoning, the ablation and where it falls short.
 
-    r is the mean over groups of as few samples as have `positions` positions: single ones, unless maps are small or samples
-    are vectors. Settings: `positions`; `channels` is the most channels of a layer that are compared, evenly spaced, which
-    bounds the cost. Parts: `reads` and `told` are the sums of sqrt(w) r with r(A) and r(G) alone, `steady` is 1 over the
-    sixth root. With `layers` (the variant `foresee:layers`) also `layer NAME` for each layer: its sqrt(w r(A) r(G)), over all
-    its calls.
+    Positions are those of as few samples as give `columns` of them per channel, and s is the mean over such groups of
+    samples: what a layer has to tell apart is within a sample, but the geometric mean of C eigenvalues from N positions is
+    too small by about C / 2N, 6 % at 8 positions a channel, so a layer with few positions takes several samples together.
 
-    The variant `foresee:2` (`form` 2) is the default score before this one: sum over layers of n sqrt(s(A) s(G)), over 1 +
-    log(1 + F), with n the channels of a filter's group times the side of the kernel, and s the sphericity, the geometric over
-    the arithmetic mean of the eigenvalues, within groups of samples with `columns` positions per channel.
+    Settings: `columns`; `channels` is the most channels of a layer that are compared, evenly spaced, which bounds the cost
+    of a determinant. Parts: `reads` and `told` are the sums with s(A) and s(G) alone, `steady` is 1 / (1 + log(1 + F)).
+    With `layers` (the variant `foresee:layers`) also `layer NAME` for each layer: its n sqrt(s(A) s(G)), over all its calls.
 
-    Needs 16 samples (fewer will do), no labels. BatchNorm: batch statistics. Sums in float64.
+    The variant `foresee:3` (`form` 3) is a candidate for the next default: sum over layers of sqrt(w r(A) r(G)), over the
+    sixth root of 1 + F^2, with w the number of a layer's weights and r the share of its channels that are independent within
+    one sample, the participation ratio of the eigenvalues over C; groups of samples have at least `positions` positions. It
+    is far ahead on NAS-Bench-Macro and a little on cells, and hardly sees width on small or smooth maps, which is what
+    counts in mobile networks for ImageNet (docs/third-form.md). `foresee:2` is the form described above, whatever the default will be.
+
+    Needs 16 samples (fewer will do), no labels. BatchNorm: batch statistics. Determinants in float64.
     Draws: `projection.<shape>`.
 
     >>> import torch
