@@ -54,7 +54,9 @@ def test_the_rest_of_the_table_is_foreseen_and_checked(table):
     for place in found.calibration.trained:
         assert found.calibration.values[place] == table.values("test_acc")[table.find(found.texts[place])]
     rows = found.rows()
-    assert [row["rank"] for row in rows] == list(range(1, 21))
+    ranks = [row["rank"] for row in rows]  # cells that compute the same share theirs
+    assert ranks == sorted(ranks)
+    assert sum(ranks) == sum(range(1, 21))
     assert all(row["low"] <= row["predicted"] <= row["high"] for row in rows)
     for row in rows:
         assert row["truth"] == pytest.approx(table.values("test_acc")[table.find(row["architecture"])])
