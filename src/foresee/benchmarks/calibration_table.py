@@ -436,6 +436,14 @@ def _merits(
     computed = [name for name in names if not name.startswith(FROM_TABLE)]
     if computed and not table.space:
         raise InputError(f"{', '.join(computed)}: a space is needed to build networks, and the table does not name it")
+    # The table's columns first: a name that is not there is better known before hours of scoring than after.
+    columns: dict[str, Array] = {}
+    for name in names:
+        if name not in computed:
+            columns[name] = _table_column(table, name.removeprefix(FROM_TABLE))
+            if (rows < 0).any():
+                stranger = texts[int(np.flatnonzero(rows < 0)[0])]
+                raise InputError(f"{name}: the table has no architecture {stranger!r}, so it does not know its score")
     own = {name: one for name, one in look.proxy_settings.items() if name in computed}
     asked = replace(look, proxies=tuple(computed) or look.proxies, proxy_settings=own)
     matrices = scored(table.space, texts, asked, **work) if computed else {}
@@ -444,12 +452,8 @@ def _merits(
         if name in matrices:
             merit = matrices[name].merit
             merits[name] = np.where(np.isnan(merit), -np.inf, merit)  # it was looked for and is not there: a failure
-            continue
-        column = _table_column(table, name.removeprefix(FROM_TABLE))
-        if (rows < 0).any():
-            stranger = texts[int(np.flatnonzero(rows < 0)[0])]
-            raise InputError(f"{name}: the table has no architecture {stranger!r}, so it does not know its score")
-        merits[name] = column[rows]
+        else:
+            merits[name] = columns[name][rows]
     return merits, {name: matrix.reasons for name, matrix in matrices.items()}
 
 
