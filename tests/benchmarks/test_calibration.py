@@ -100,6 +100,18 @@ def test_the_untrained_score_is_shown_as_it_is_and_read_by_no_one():
     assert alone.skill.verdict == "No untrained score to compare with."
 
 
+def test_a_model_that_leans_is_better_with_few_where_the_score_is_right():
+    merits, truth = world(4, count=200)
+    score = truth + 0.2 * np.random.default_rng(1).normal(size=200) * truth.std()
+    few = {"trained": np.arange(10), "values": truth[:10], "untrained": score}
+    upright, leaning = (
+        quick({"luck": merits["luck"]}, **few, leans=leans).check(truth[10:]) for leans in (False, True)
+    )
+    assert leaning.model["spearman"].value > 0.8 > upright.model["spearman"].value
+    with pytest.raises(InputError, match="no untrained score to lean on"):
+        quick(merits, np.arange(10), truth[:10], leans=True)
+
+
 # -- intervals ----------------------------------------------------------------------------------------------------------
 def held_out(merits, truth, n, folds=None):
     dealt = np.arange(n) % (folds or n)
@@ -236,14 +248,15 @@ def test_few_architectures_and_no_resamples_are_said():
 def test_more_trained_architectures_foresee_better(data_folder):
     """On NAS-Bench-201 with precomputed proxies: 12 trained cells, then 40."""
     from foresee.benchmarks import load
-    from foresee.benchmarks.rank_model import view_of_parts
+    from foresee.benchmarks.graph_views import view_of_parts, view_of_ways
     from foresee.spaces import get
 
     table, space = load(data_folder / "nas" / "nb201_proxies_cifar10.csv.gz"), get("nasbench201")
     drawn = np.random.default_rng(0).permutation(len(table))[:1500]
     truth = table.values("test_acc_cifar10")[drawn]
     merits = {name: column[drawn] for name, column in table.proxies.items()}
-    parts = view_of_parts(space.graph(space.parse(table.architectures[place])) for place in drawn)
+    graphs = [space.graph(space.parse(table.architectures[place])) for place in drawn]
+    parts = [view_of_parts(graphs), view_of_ways(graphs)]
     found = []
     for n in (12, 40):
         model = quick(merits, np.arange(n), truth[:n], untrained=merits["nwot"], parts=parts)

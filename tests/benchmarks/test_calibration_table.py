@@ -54,7 +54,9 @@ def test_the_rest_of_the_table_is_foreseen_and_checked(table):
     for place in found.calibration.trained:
         assert found.calibration.values[place] == table.values("test_acc")[table.find(found.texts[place])]
     rows = found.rows()
-    assert [row["rank"] for row in rows] == list(range(1, 21))
+    ranks = [row["rank"] for row in rows]  # cells that compute the same share theirs
+    assert ranks == sorted(ranks)
+    assert sum(ranks) == sum(range(1, 21))
     assert all(row["low"] <= row["predicted"] <= row["high"] for row in rows)
     for row in rows:
         assert row["truth"] == pytest.approx(table.values("test_acc")[table.find(row["architecture"])])
@@ -188,6 +190,22 @@ def test_what_is_written_can_be_read(table, tmp_path):
         rows = list(csv.DictReader(file))
     assert [row["architecture"] for row in rows] == [row["architecture"] for row in found.rows()]
     assert float(rows[0]["predicted"]) == pytest.approx(plain["predictions"][0]["predicted"])
+
+
+def test_a_column_that_is_not_there_is_known_before_anything_is_scored(table, monkeypatch):
+    monkeypatch.setattr("foresee.benchmarks.calibration_table.scored", lambda *_, **__: pytest.fail("it scored"))
+    with pytest.raises(InputError, match="nwt"):
+        calibrate_table(table, "test_acc", trained=20, proxies=["table:nwt"], bootstrap=0)
+
+
+def test_the_model_leans_on_the_untrained_score_where_it_reads_it(table):
+    look = {"trained": 20, "bootstrap": 0, "parts": False}
+    alone = calibrate_table(table, "test_acc", **look, proxies=["params"], untrained="macs")
+    both = calibrate_table(table, "test_acc", **look, proxies=["params", "macs"], untrained="macs")
+    upright = calibrate_table(table, "test_acc", **look, proxies=["params", "macs"], untrained="params")
+    assert alone.calibration.proxies == ("params",)
+    assert (both.calibration.predicted != alone.calibration.predicted).any()
+    assert both.calibration.proxies == upright.calibration.proxies
 
 
 def test_the_default_proxies_need_no_labels():

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import random
-from collections import Counter
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -15,16 +12,16 @@ from sklearn.gaussian_process.kernels import RBF, ConstantKernel, DotProduct
 from tests.properties import examples
 
 from foresee.benchmarks.rank_model import (
+    LEAN,
     LEAST_NOISE,
+    SPREAD_OF_LEAN,
     Likeness,
     RankModel,
     Scale,
     normal_scores,
-    view_of_parts,
     view_of_proxies,
 )
-from foresee.spaces import get
-from foresee.spaces.base import Graph
+from foresee.statistics import spearman
 
 NUMBERS = st.lists(st.integers(-1000, 1000).map(lambda n: n / 8), min_size=2, max_size=30)
 
@@ -88,33 +85,6 @@ def test_proxies_that_tell_nothing_are_left_out_and_two_architectures_are_about_
     assert distances.mean() == pytest.approx(2, rel=0.02)
 
 
-def test_parts_are_counted_labels_and_edges_with_their_ends():
-    space = get("nasbench101")
-    texts = [str(space.named[name]) for name in space.named][:2]
-    rng = random.Random(0)
-    texts += [str(space.sample(rng)) for _ in range(20)]
-    graphs = [space.graph(space.parse(text)) for text in texts]
-    single = [Counter(label for graph in drawn for label in graph.nodes) for drawn in graphs]
-    joined = [Counter((g.nodes[s], g.nodes[t]) for g in drawn for s, t, _ in g.edges) for drawn in graphs]
-    empty = [Counter({"": sum(len(g.edges) for g in drawn)}) for drawn in graphs]
-    labels = [a + b for a, b in zip(single, empty, strict=True)]
-
-    def gram(counts):
-        columns = [np.array([one[part] for one in counts], float) for part in set().union(*counts)]
-        columns = [(column - column.mean()) / column.std() for column in columns if column.std() > 0]
-        return np.mean([np.outer(column, column) for column in columns], axis=0)
-
-    view = view_of_parts(graphs)
-    np.testing.assert_allclose(view @ view.T, (gram(labels) + gram(joined)) / 2, atol=1e-10)
-
-
-def test_architectures_without_graphs_or_all_alike_have_no_parts():
-    same = Graph(("in", "out"), ((0, 1, "conv"),))
-    assert view_of_parts([[], [], []]).shape == (3, 0)
-    assert view_of_parts([[same], [same]]).shape == (2, 0)
-    assert view_of_parts([]).shape == (0, 0)
-
-
 # -- the process --------------------------------------------------------------------------------------------------------
 def views(rng, count, sizes):
     return [rng.normal(size=(count, size)) / np.sqrt(size) for size in sizes]
@@ -143,26 +113,44 @@ def test_predictions_are_those_of_scikit_learn():
     np.testing.assert_allclose(deviation, np.sqrt(latent**2 + 0.1 + LEAST_NOISE), atol=1e-6)
 
 
-@pytest.mark.parametrize("sizes", [[4], [4, 9]])
-def test_the_fit_is_the_most_probable_one(sizes):
+@pytest.mark.parametrize(("sizes", "leaning"), [([4], False), ([4, 9], False), ([4, 9], True)])
+def test_the_fit_is_the_most_probable_one(sizes, leaning):
     rng = np.random.default_rng(2)
-    seen = np.arange(25)
+    seen, count = np.arange(25), len(sizes)
     made = views(rng, 25, sizes)
     scores = normal_scores(made[0] @ rng.normal(size=sizes[0]) + np.sin(3 * made[0][:, 0]) + 0.3 * rng.normal(size=25))
+    leans = normal_scores(scores + rng.normal(size=25)) if leaning else np.zeros(25)
     likeness = Likeness.between(made, seen)
+    first = np.log((1 - LEAN**2 if leaning else 1) / (2 * count + 1))
 
-    def surprise(theta):
+    def surprise(asked):
+        theta, lean = asked[:-1], asked[-1]
         covariance = fitted(likeness, scores, theta)[1]
-        count = len(sizes)
-        start = np.repeat([-np.log(2 * count + 1), 0.0, -np.log(2 * count + 1)], [2 * count, count, 1])
+        start = np.repeat([first, 0.0, first], [2 * count, count, 1])
         spread = np.repeat([2.0, 1.0, 2.0], [2 * count, count, 1])
-        return -multivariate_normal(np.zeros(25), covariance).logpdf(scores) - norm.logpdf(theta, start, spread).sum()
+        prior = norm.logpdf(theta, start, spread).sum() + leaning * norm.logpdf(lean, LEAN, SPREAD_OF_LEAN)
+        return -multivariate_normal(lean * leans, covariance).logpdf(scores) - prior
 
-    found = RankModel.fit(likeness, scores).theta
+    model = RankModel.fit(likeness, scores, leans if leaning else None)
+    found = np.append(model.theta, model.lean)
     least = surprise(found)
     for _ in range(200):
         assert surprise(found + 0.05 * rng.normal(size=len(found))) > least - 1e-4
         assert surprise(found + rng.normal(size=len(found))) > least - 1e-4
+
+
+def test_a_model_leans_on_a_score_and_is_corrected_by_what_it_sees():
+    rng = np.random.default_rng(3)
+    [view] = views(rng, 60, [2])
+    likeness, leans = Likeness.between([view], np.arange(60)), normal_scores(rng.normal(size=60))
+    right, wrong = (RankModel.fit(likeness, sign * leans, leans) for sign in (1, -1))
+    assert right.lean > LEAN
+    assert wrong.lean < -0.5
+    assert spearman(right.predict(likeness, leans)[0], leans) > 0.99
+    few = likeness.part(np.arange(60), np.arange(10))
+    model = RankModel.fit(likeness.part(np.arange(10), np.arange(10)), normal_scores(rng.normal(size=10)), leans[:10])
+    mean, known = model.predict(few, leans)[0], model.predict(few)[0]
+    np.testing.assert_allclose(mean - known, model.lean * leans)
 
 
 @examples(10)

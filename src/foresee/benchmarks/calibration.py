@@ -9,7 +9,7 @@ score on the same architectures, and the share of intervals that hold the value.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal
@@ -154,7 +154,8 @@ def calibrate(
     values: ArrayLike,
     *,
     untrained: ArrayLike | None = None,
-    parts: Array | None = None,
+    leans: bool = False,
+    parts: Array | Sequence[Array] | None = None,
     direction: Literal["higher", "lower"] = "higher",
     coverage: float = COVERAGE,
     folds: int = FOLDS,
@@ -170,7 +171,8 @@ def calibrate(
         trained: places of the trained architectures, (n,), n from 10 to 500.
         values: what was measured of them, (n,).
         untrained: merits of the score to show beside, (m,), larger being better; what is not finite ranks last.
-        parts: a further view of the architectures, (m, k), such as `view_of_parts`.
+        leans: whether the model leans on the untrained score: takes it for likely to be right before it has seen anything.
+        parts: a further view of the architectures, (m, k), or several, such as `view_of_parts` and `view_of_ways`.
         direction: whether higher or lower values are better.
         coverage: share of the intervals that shall hold the truth.
         folds: parts in which the trained are held out; the time goes with the square of their number.
@@ -184,19 +186,23 @@ def calibrate(
     >>> len(found.rest), int(found.rest[found.order[0]])
     (175, 199)
     """
-    columns, places, observed = _checked(merits, trained, values, parts)
+    others = [] if parts is None else [parts] if isinstance(parts, np.ndarray) else list(parts)
+    columns, places, observed = _checked(merits, trained, values, others)
     check_asked(observed, coverage, bootstrap)
     count = len(next(iter(columns.values())))
     if folds < 3:
         raise InputError(f"folds {folds}: at least 3 are needed, for two of them are held out at once")
     score = None if untrained is None else _column("untrained", untrained, count)
+    if leans and score is None:
+        raise InputError("leans: there is no untrained score to lean on; hand one over as `untrained`")
     sign = sign_of(direction)
-    views = [view_of_proxies(columns), *([] if parts is None else [parts])]
+    views = [view_of_proxies(columns), *others]
     if not any(view.shape[1] for view in views):
         raise InputError(f"{', '.join(columns)}: the same for all {count} architectures, so nothing tells them apart")
     likeness = Likeness.between(views, places)
     dealt = np.random.default_rng(derive(seed, "folds")).permutation(len(places)) % folds
-    held = HeldOut(likeness, places, sign * observed, dealt)
+    leant = normal_scores(score) if leans and score is not None else None
+    held = HeldOut(likeness, places, sign * observed, dealt, leant)
 
     rest = np.setdiff1d(np.arange(count), places)
     mean = held.without().predict(rest)[0]
@@ -278,14 +284,15 @@ def check_asked(values: Array, coverage: float, bootstrap: int) -> None:
 
 
 def _checked(
-    merits: Mapping[str, ArrayLike], trained: ArrayLike, values: ArrayLike, parts: Array | None
+    merits: Mapping[str, ArrayLike], trained: ArrayLike, values: ArrayLike, views: Sequence[Array]
 ) -> tuple[dict[str, Array], Indices, Array]:
     if not merits:
         raise InputError("no proxies: at least one is needed to foresee anything from")
     count = len(np.atleast_1d(np.asarray(next(iter(merits.values())))))
     columns = {name: _column(name, column, count) for name, column in merits.items()}
-    if parts is not None and (parts.ndim != 2 or len(parts) != count):
-        raise InputError(f"parts of shape {parts.shape}: expected ({count}, k), a row for each architecture")
+    for view in views:
+        if view.ndim != 2 or len(view) != count:
+            raise InputError(f"parts of shape {view.shape}: expected ({count}, k), a row for each architecture")
     places, observed = np.asarray(trained, dtype=np.int64), np.asarray(values, dtype=np.float64)
     if places.ndim != 1 or observed.shape != places.shape:
         raise InputError(f"{places.shape} trained places for {observed.shape} values: expected one value for each")

@@ -21,7 +21,8 @@ import numpy as np
 from foresee.benchmarks import tasks
 from foresee.benchmarks.calibration import COVERAGE, Calibration, Skill, calibrate, check_asked
 from foresee.benchmarks.folder import cache_for, hold
-from foresee.benchmarks.rank_model import Array, Indices, view_of_parts
+from foresee.benchmarks.graph_views import view_of_parts, view_of_ways
+from foresee.benchmarks.rank_model import Array, Indices
 from foresee.benchmarks.table import Table, Target
 from foresee.data import Data
 from foresee.errors import InputError
@@ -44,10 +45,10 @@ if TYPE_CHECKING:
     import pandas
     from matplotlib.figure import Figure
 
-#: label-free proxies that look at different things and want at most 16 samples: sizes, conditioning, curvature, patterns,
-#: expressivity, flow. What does not apply to a space fails there and says nothing.
-PROXIES = ("params", "macs", "inverse_conditions", "curvature", "meco", "swap", "zen", "synflow")
-#: the score that is shown beside, fitted to nothing
+#: label-free proxies that look at different things and want at most 16 samples: the default score, sizes, conditioning,
+#: curvature, patterns, expressivity, flow. What does not apply to a space fails there and says nothing.
+PROXIES = ("foresee", "params", "macs", "inverse_conditions", "curvature", "meco", "swap", "zen", "synflow")
+#: the score that is shown beside, fitted to nothing; where it is among the proxies, the model leans on it
 UNTRAINED = "foresee"
 #: the file that holds a calibration, in its folder
 CALIBRATION = "calibration.json"
@@ -221,7 +222,7 @@ def calibrate_table(
         table: trained architectures and what was measured of them.
         target: the measured number to foresee.
         proxies: names, variants or wildcards; `table:NAME` is a column of the table; or whole `ScoringSettings`.
-        untrained: the score to show beside, likewise.
+        untrained: the score to show beside, likewise; the model leans on it where it is among the proxies.
         trained: how many of the table count as trained, chosen by the seed; by default all that have the target.
         predict: architectures to foresee; by default those of the table that do not count as trained.
         sample: draw this many from the space instead.
@@ -259,7 +260,8 @@ def calibrate_table(
 
     names, beside = list(dict.fromkeys(_full(look.proxies))), _one(untrained)
     drawn = parsed(space, texts, table.source) if space else []
-    view = view_of_parts(space.graph(one) for one in drawn) if parts and space else None
+    graphs = [space.graph(one) for one in drawn] if parts and space else []
+    views = [view_of_parts(graphs), view_of_ways(graphs)] if graphs else []
     asked = {
         "space": table.space,
         "space_settings": settings,
@@ -293,7 +295,8 @@ def calibrate_table(
             np.arange(len(chosen)),
             values[chosen],
             untrained=merits[beside],
-            parts=view,
+            leans=beside in names,
+            parts=views,
             direction=table.target(target).direction,
             coverage=coverage,
             bootstrap=bootstrap,
@@ -307,7 +310,7 @@ def calibrate_table(
             beside,
             table.space,
             task,
-            0 if view is None else view.shape[1],
+            sum(view.shape[1] for view in views),
             reasons,
             asked,
             environment(device=look.device),
@@ -433,6 +436,14 @@ def _merits(
     computed = [name for name in names if not name.startswith(FROM_TABLE)]
     if computed and not table.space:
         raise InputError(f"{', '.join(computed)}: a space is needed to build networks, and the table does not name it")
+    # The table's columns first: a name that is not there is better known before hours of scoring than after.
+    columns: dict[str, Array] = {}
+    for name in names:
+        if name not in computed:
+            columns[name] = _table_column(table, name.removeprefix(FROM_TABLE))
+            if (rows < 0).any():
+                stranger = texts[int(np.flatnonzero(rows < 0)[0])]
+                raise InputError(f"{name}: the table has no architecture {stranger!r}, so it does not know its score")
     own = {name: one for name, one in look.proxy_settings.items() if name in computed}
     asked = replace(look, proxies=tuple(computed) or look.proxies, proxy_settings=own)
     matrices = scored(table.space, texts, asked, **work) if computed else {}
@@ -441,12 +452,8 @@ def _merits(
         if name in matrices:
             merit = matrices[name].merit
             merits[name] = np.where(np.isnan(merit), -np.inf, merit)  # it was looked for and is not there: a failure
-            continue
-        column = _table_column(table, name.removeprefix(FROM_TABLE))
-        if (rows < 0).any():
-            stranger = texts[int(np.flatnonzero(rows < 0)[0])]
-            raise InputError(f"{name}: the table has no architecture {stranger!r}, so it does not know its score")
-        merits[name] = column[rows]
+        else:
+            merits[name] = columns[name][rows]
     return merits, {name: matrix.reasons for name, matrix in matrices.items()}
 
 

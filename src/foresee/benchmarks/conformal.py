@@ -30,16 +30,23 @@ class _Fitted:
     scale: Scale
     likeness: Likeness
     kept: Indices
+    leans: Array | None
 
     def predict(self, rows: Indices) -> tuple[Array, Array]:
-        return self.model.predict(self.likeness.part(rows, self.kept))
+        leans = None if self.leans is None else self.leans[rows]
+        return self.model.predict(self.likeness.part(rows, self.kept), leans)
 
 
 class HeldOut:
-    """Models without one fold, and without two: what the first say makes intervals, the second show whether they hold."""
+    """Models without one fold, and without two: what the first say makes intervals, the second show whether they hold.
 
-    def __init__(self, likeness: Likeness, places: Indices, values: Array, dealt: Indices) -> None:
-        self.likeness, self.places, self.values, self.dealt = likeness, places, values, dealt
+    `leans` are the normal scores, of all architectures, that the models lean on.
+    """
+
+    def __init__(
+        self, likeness: Likeness, places: Indices, values: Array, dealt: Indices, leans: Array | None = None
+    ) -> None:
+        self.likeness, self.places, self.values, self.dealt, self.leans = likeness, places, values, dealt, leans
         self.folds: list[int] = np.unique(dealt).tolist()
         self._fitted: dict[tuple[int, ...], _Fitted] = {}
 
@@ -49,8 +56,9 @@ class HeldOut:
         if key not in self._fitted:
             kept = np.flatnonzero(~np.isin(self.dealt, key))
             scale = Scale(self.values[kept])
-            model = RankModel.fit(self.likeness.part(self.places[kept], kept), scale.scores)
-            self._fitted[key] = _Fitted(model, scale, self.likeness, kept)
+            leans = None if self.leans is None else self.leans[self.places[kept]]
+            model = RankModel.fit(self.likeness.part(self.places[kept], kept), scale.scores, leans)
+            self._fitted[key] = _Fitted(model, scale, self.likeness, kept, self.leans)
         return self._fitted[key]
 
     @cached_property

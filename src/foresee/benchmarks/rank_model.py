@@ -7,13 +7,15 @@ inner product and by a distance,
 
     k(x, x') = sum over views v of  a_v <x_v, x'_v> + b_v exp(-|x_v - x'_v|^2 / 2 l_v^2),
 
-and an observed rank is f(x) plus noise of variance s. The logarithms of a, b, l and s are those of the highest posterior
-probability: marginal likelihood, times a wide prior that decides where ten observations cannot.
+and an observed rank is c u(x) + f(x) plus noise of variance s. u is a score that the model *leans* on: what it says before it
+has seen anything, so that ten observations need not find out what an untrained score knows. The share c, and the logarithms
+of a, b, l and s, are those of the highest posterior probability: marginal likelihood, times a wide prior that decides where
+ten observations cannot.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,7 +24,6 @@ from scipy.linalg import cho_solve, cholesky, solve_triangular
 from scipy.optimize import minimize
 from scipy.special import ndtri
 
-from foresee.spaces.base import Graph
 from foresee.statistics import ranks_of
 
 Array = NDArray[np.float64]
@@ -30,6 +31,8 @@ Indices = NDArray[np.int64]
 
 #: standard deviations of the prior on logarithms: variances may well be e^2 times smaller or larger, lengths e times
 SPREAD_OF_VARIANCES, SPREAD_OF_LENGTHS = 2.0, 1.0
+#: the share of a score that is leaned on, before anything is seen, and its standard deviation: it is likely to be right
+LEAN, SPREAD_OF_LEAN = 0.8, 0.3
 #: the least variance of an observation, so that equal architectures with different accuracies leave a matrix to invert
 LEAST_NOISE = 1e-6
 #: beyond the smallest and the largest value, the scale goes on as steeply as over this share of the values next to it
@@ -57,37 +60,6 @@ def view_of_proxies(merits: Mapping[str, ArrayLike]) -> Array:
     """(architectures, proxies that differ at all): normal scores, scaled so that two of them are about sqrt(2) apart."""
     columns = [normal_scores(column) for column in merits.values()]
     return _scaled([column for column in columns if np.ptp(column) > 0], len(columns[0]) if columns else 0)
-
-
-def view_of_parts(graphs: Iterable[Sequence[Graph]]) -> Array:
-    """(architectures, parts): how often each part occurs in the graphs of an architecture, centred and scaled.
-
-    A part is the label of a node or an edge, or an edge together with what it joins. Single labels and joined ones weigh the
-    same as a whole, however many different ones there are. A space without graphs, or with one graph only, has no parts.
-    """
-    single: list[dict[tuple[str, ...], int]] = []
-    joined: list[dict[tuple[str, ...], int]] = []
-    for drawn in graphs:
-        single.append({})
-        joined.append({})
-        for graph in drawn:
-            for label in (*graph.nodes, *(edge for _, _, edge in graph.edges)):
-                _count(single[-1], (graph.title, label))
-            for source, target, edge in graph.edges:
-                _count(joined[-1], (graph.title, graph.nodes[source], edge, graph.nodes[target]))
-    halves = [_scaled(_standardised(counts), len(single)) for counts in (single, joined)]
-    halves = [half for half in halves if half.shape[1]]
-    return np.concatenate(halves, axis=1) / np.sqrt(len(halves)) if halves else np.empty((len(single), 0))
-
-
-def _count(counts: dict[tuple[str, ...], int], part: tuple[str, ...]) -> None:
-    counts[part] = counts.get(part, 0) + 1
-
-
-def _standardised(counts: Sequence[Mapping[tuple[str, ...], int]]) -> list[Array]:
-    known = sorted({part for one in counts for part in one})
-    columns = (np.array([one.get(part, 0) for one in counts], dtype=np.float64) for part in known)
-    return [(column - column.mean()) / column.std() for column in columns if np.ptp(column) > 0]
 
 
 def _scaled(columns: Sequence[Array], rows: int) -> Array:
@@ -169,49 +141,63 @@ class Likeness:
 
 @dataclass(frozen=True, eq=False)
 class RankModel:
-    """A fitted Gaussian process. `theta` holds log a, log b, log l of each view, and log s."""
+    """A fitted Gaussian process. `theta` holds log a, log b, log l of each view, and log s; `lean` is c."""
 
     theta: Array
     factor: Array
     weights: Array
+    lean: float = 0.0
 
     @classmethod
-    def fit(cls, likeness: Likeness, scores: Array) -> RankModel:
-        """The model that `scores` of the architectures in `likeness` (rows and columns alike) make most probable."""
+    def fit(cls, likeness: Likeness, scores: Array, leans: Array | None = None) -> RankModel:
+        """The model that `scores` of the architectures in `likeness` (rows and columns alike) make most probable.
+
+        `leans` are normal scores of the same architectures, by the score that is leaned on; None: there is none.
+        """
         views, n = len(likeness.products), len(scores)
-        # Before anything is seen, the linear and the smooth term of each view and the noise share a variance of 1.
+        # Before anything is seen, the linear and the smooth term of each view and the noise share a variance of 1, or what
+        # the score that is leaned on leaves of it.
+        left = 1.0 if leans is None else 1 - LEAN**2
         start = np.zeros(3 * views + 1)
-        start[: 2 * views] = start[-1] = -np.log(2 * views + 1)
+        start[: 2 * views] = start[-1] = np.log(left / (2 * views + 1))
         spread = np.full(3 * views + 1, SPREAD_OF_VARIANCES)
         spread[2 * views : -1] = SPREAD_OF_LENGTHS
+        if leans is not None:
+            start, spread = np.append(start, LEAN), np.append(spread, SPREAD_OF_LEAN)
         identity = np.eye(n)
 
-        def surprise(theta: Array) -> tuple[float, Array]:
+        def surprise(asked: Array) -> tuple[float, Array]:
+            theta = asked[: 3 * views + 1]
             linear, smooth, by_length = likeness.covariances(theta)
             noise = np.exp(theta[-1])
             covariance = linear.sum(axis=0) + smooth.sum(axis=0) + (noise + LEAST_NOISE) * identity
             factor = cholesky(covariance, lower=True, check_finite=False)
             inverse = cho_solve((factor, True), identity, check_finite=False)
-            weights = inverse @ scores
+            rest = scores if leans is None else scores - asked[-1] * leans
+            weights = inverse @ rest
             pull = inverse - np.outer(weights, weights)
-            away = (theta - start) / spread
-            value = scores @ weights / 2 + np.log(np.diag(factor)).sum() + away @ away / 2
+            away = (asked - start) / spread
+            value = rest @ weights / 2 + np.log(np.diag(factor)).sum() + away @ away / 2
             slopes = [(pull * term).sum(axis=(1, 2)) / 2 for term in (linear, smooth, by_length)]
-            return float(value), np.concatenate([*slopes, [noise * np.trace(pull) / 2]]) + away / spread
+            slopes += [[noise * np.trace(pull) / 2], [] if leans is None else [-leans @ weights]]
+            return float(value), np.concatenate(slopes) + away / spread
 
         reach = 5 * spread
         found = minimize(
             surprise, start, jac=True, method="L-BFGS-B", bounds=list(zip(start - reach, start + reach, strict=True))
-        )
-        linear, smooth, _ = likeness.covariances(found.x)
-        covariance = linear.sum(axis=0) + smooth.sum(axis=0) + (np.exp(found.x[-1]) + LEAST_NOISE) * identity
+        ).x
+        theta, lean = found[: 3 * views + 1], 0.0 if leans is None else float(found[-1])
+        linear, smooth, _ = likeness.covariances(theta)
+        covariance = linear.sum(axis=0) + smooth.sum(axis=0) + (np.exp(theta[-1]) + LEAST_NOISE) * identity
         factor = cholesky(covariance, lower=True)
-        return cls(found.x, factor, cho_solve((factor, True), scores))
+        rest = scores if leans is None else scores - lean * leans
+        return cls(theta, factor, cho_solve((factor, True), rest), lean)
 
-    def predict(self, likeness: Likeness) -> tuple[Array, Array]:
+    def predict(self, likeness: Likeness, leans: Array | None = None) -> tuple[Array, Array]:
         """Mean and standard deviation of an observation at each row; columns are the architectures of the fit."""
         linear, smooth, _ = likeness.covariances(self.theta)
         covariance = linear.sum(axis=0) + smooth.sum(axis=0)
         known = solve_triangular(self.factor, covariance.T, lower=True, check_finite=False)
         left = np.maximum(likeness.prior_variance(self.theta) - (known**2).sum(axis=0), 0)
-        return covariance @ self.weights, np.sqrt(left + np.exp(self.theta[-1]) + LEAST_NOISE)
+        mean = covariance @ self.weights + (0.0 if leans is None else self.lean * leans)
+        return mean, np.sqrt(left + np.exp(self.theta[-1]) + LEAST_NOISE)

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 @app.command()
 @usually(
-    proxy="params, macs, inverse_conditions, curvature, meco, swap, zen, synflow",
+    proxy="foresee, params, macs, inverse_conditions, curvature, meco, swap, zen, synflow",
     input_="the benchmark's own",
     outputs="the benchmark's own",
 )
@@ -61,8 +61,9 @@ def calibrate(
 ) -> None:
     """Foresee architectures from a few trained ones: a small rank model on proxies, with intervals.
 
-    Its predictions stand beside the untrained score and are never mixed with it. Whether the trainings paid is measured on
-    trained architectures that were held out.
+    The model reads proxies and what the architectures are made of, and leans on the untrained score until the trainings say
+    otherwise; the score stands beside its predictions as it is. Whether the trainings paid is measured on trained
+    architectures that were held out.
 
     Example: foresee calibrate nasbench201 --table mine.csv --target test_acc --sample 200 --out runs/calibrated
 
@@ -151,7 +152,8 @@ def _show(found: CalibratedTable, top: int, data: str) -> None:
     for name in model.constant:
         if name not in model.failed:
             _say(f"{name} is the same for all architectures, so it says nothing", style="yellow")
-    _say(f"beside it, never mixed with it, the untrained score {found.untrained}")
+    leant = ", on which the model leans until the trainings say otherwise" if found.untrained in model.proxies else ""
+    _say(f"beside it, fitted to nothing, the untrained score {found.untrained}{leant}")
     out.print()
     share = f"{100 * model.coverage:g} %"
     lines = [["rank", "predicted", f"{share} interval", "untrained", "its rank"]]
