@@ -56,7 +56,8 @@ def foresee(
     sixth root of 1 + F^2, with w the number of a layer's weights and r the share of its channels that are independent within
     one sample, the participation ratio of the eigenvalues over C; groups of samples have at least `positions` positions. It
     is far ahead on NAS-Bench-Macro and a little on cells, and hardly sees width on small or smooth maps, which is what
-    counts in mobile networks for ImageNet (docs/third-form.md). `foresee:2` is the form described above, whatever the default will be.
+    counts in mobile networks for ImageNet (docs/third-form.md). `foresee:2` is the form described above, whatever the
+    default will be.
 
     Needs 16 samples (fewer will do), no labels. BatchNorm: batch statistics. Determinants in float64.
     Draws: `projection.<shape>`.
