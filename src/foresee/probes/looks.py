@@ -157,7 +157,7 @@ class Declared:
         """From `batch.gradients`, or `he:batch.patterns`; of the settings the look takes those that it has, too.
 
         >>> Declared.read("batch.exchanges", {"columns": 4, "initialise": "default"}).look.settings
-        {'channels': 256, 'columns': 4}
+        {'channels': 256, 'columns': 4, 'positions': 16, 'form': 2}
         """
         scheme, _, rest = text.rpartition(":")
         where, _, name = rest.partition(".")
