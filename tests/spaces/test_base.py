@@ -29,6 +29,18 @@ OTHERS: dict[str, dict[str, Any]] = {
     "darts": {"channels": 4, "layers": 5, "network": "imagenet", "auxiliary": True, "drop_path": 0.2},
     "mlp": {"widths": [4, 8], "depths": [1, 2]},
     "mobilenet": {"max_layers": 20, "walk": 0, "sampling": "published", "residual": False, "squeeze_excite": True},
+    "mobile": {
+        "expansions": [2.0, 4.0],
+        "kernels": [3],
+        "layers": [1, 2],
+        "squeeze": "free",
+        "each": "layer",
+        "stem": 16,
+        "stem_stride": 1,
+        "first": 8,
+        "head": 64,
+    },
+    "nasbench_macro": {"channels": 4, "head": 16},
     "nasbench1": {"channels": 8, "stacks": 2, "cells": 1, "variant": "reference", "sampling": "published"},
     "nasbench201": {"channels": 4, "cells": 1, "variant": "reference", "identity": "function"},
     "nasrec": {
