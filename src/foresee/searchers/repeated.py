@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 import pickle
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,7 @@ from typing import Any
 from foresee.data.joined import Joined, fold_of
 from foresee.devices import threads
 from foresee.errors import InputError, RunError, TrainingError
+from foresee.runs.apart import each
 from foresee.runs.events import Announcer, Event
 from foresee.runs.folder import write_whole
 from foresee.searchers.looks import Compared, Look
@@ -161,7 +162,8 @@ def compared(
             for one in racing
         ]
         stored = [job.stored() for job in jobs]
-        made = _made([job for job, there in zip(jobs, stored, strict=True) if there is None], workers)
+        missing = [job for job, there in zip(jobs, stored, strict=True) if there is None]
+        made = each(_Job.run, missing, workers if missing and _travels(missing[0]) else 1)
         total = done + expected(len(racing), len(asked.looks) - number)
         for there in stored:
             look = next(made) if there is None else there
@@ -191,25 +193,6 @@ def _staying(racing: Sequence[Candidate], found: Mapping[int, Sequence[Look]]) -
     there = sorted(((merit, -place) for merit, place in merits if merit is not None), reverse=True)
     stay = {-place for _, place in there[: max(STAY, len(racing) - len(racing) // 2)]}
     return [one for place, one in enumerate(racing) if place in stay]
-
-
-def _made(jobs: Sequence[_Job], workers: int) -> Iterator[Look]:
-    if workers < 2 or len(jobs) < 2 or not _travels(jobs[0]):
-        yield from (job.run() for job in jobs)
-        return
-    from concurrent.futures import ProcessPoolExecutor
-    from multiprocessing import get_context
-
-    with ProcessPoolExecutor(min(workers, len(jobs)), mp_context=get_context("spawn")) as pool:
-        try:
-            yield from pool.map(_run, jobs)
-        except BaseException:
-            pool.shutdown(wait=True, cancel_futures=True)
-            raise
-
-
-def _run(job: _Job) -> Look:
-    return job.run()
 
 
 def _travels(job: _Job) -> bool:

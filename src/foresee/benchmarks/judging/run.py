@@ -14,6 +14,7 @@ from foresee.benchmarks.judging.result import Judged
 from foresee.benchmarks.judging.trial import Trial, Verdict
 from foresee.checks import whole
 from foresee.errors import InputError, RunError, SettingsMismatchError, UnknownNameError
+from foresee.runs.apart import each
 from foresee.runs.environment import environment
 from foresee.runs.events import Announcer, Event, Observer
 from foresee.runs.folder import RunFolder, is_there, write_whole
@@ -119,7 +120,7 @@ def _all(trials: Sequence[Trial], workers: int, tell: Announcer) -> Iterator[Ver
     total = len(trials)
     tell(Event("resumed" if kept else "started", kept, total, None, {"kept": kept}))
     missing = [trial for trial, one in zip(trials, stored, strict=True) if one is None]
-    made = _made(missing, workers)
+    made = each(Trial.run, missing, workers)
     done = kept
     for trial, there in zip(trials, stored, strict=True):
         if there is not None:
@@ -132,25 +133,6 @@ def _all(trials: Sequence[Trial], workers: int, tell: Announcer) -> Iterator[Ver
         tell(Event(kind, done, total, None, {"doing": doing, "reason": found.reason, "replayed": False}))
         yield found
     tell(Event("finished", done, total))
-
-
-def _made(trials: Sequence[Trial], workers: int) -> Iterator[Verdict]:
-    if workers == 1 or len(trials) < 2:
-        yield from (trial.run() for trial in trials)
-        return
-    from concurrent.futures import ProcessPoolExecutor
-    from multiprocessing import get_context
-
-    with ProcessPoolExecutor(min(workers, len(trials)), mp_context=get_context("spawn")) as pool:
-        try:
-            yield from pool.map(_run, trials)
-        except BaseException:
-            pool.shutdown(wait=True, cancel_futures=True)
-            raise
-
-
-def _run(trial: Trial) -> Verdict:
-    return trial.run()
 
 
 def opened(folder: str | Path) -> Judged:
