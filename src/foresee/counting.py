@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import copy
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import TypeVar
 
 import torch
 from torch import Tensor, nn
@@ -19,6 +20,8 @@ from torch.utils.flop_counter import FlopCounterMode
 from foresee.batch import Inputs, alike, call, parts_of
 from foresee.errors import UnsupportedError
 from foresee.seeds import random_states_kept
+
+T = TypeVar("T")
 
 
 def count_params(network: nn.Module) -> int:
@@ -44,12 +47,7 @@ def count_macs(network: nn.Module, inputs: Inputs) -> int:
     >>> count_macs(nn.Conv2d(3, 8, 3), torch.zeros(1, 3, 10, 10)) == 8 * 8 * 8 * 3 * 9
     True
     """
-    sample = [part[:1].detach() for part in parts_of(inputs)]
-    with random_states_kept(0):
-        try:
-            return _count(_weightless(network), alike(inputs, (part.to("meta") for part in sample)))
-        except (RuntimeError, NotImplementedError, TypeError, ValueError):
-            return _count(_copy(network, {}), alike(inputs, sample))
+    return _of_one_sample(_count, network, inputs)
 
 
 def macs_by_module(network: nn.Module, inputs: Inputs) -> dict[str, int]:
@@ -61,12 +59,7 @@ def macs_by_module(network: nn.Module, inputs: Inputs) -> dict[str, int]:
     >>> macs_by_module(nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 2)), torch.zeros(1, 4))
     {'0': 32, '2': 16}
     """
-    sample = [part[:1].detach() for part in parts_of(inputs)]
-    with random_states_kept(0):
-        try:
-            return _by_module(_weightless(network), alike(inputs, (part.to("meta") for part in sample)))
-        except (RuntimeError, NotImplementedError, TypeError, ValueError):
-            return _by_module(_copy(network, {}), alike(inputs, sample))
+    return _of_one_sample(_by_module, network, inputs)
 
 
 def stored_bytes(network: nn.Module, inputs: Inputs) -> int:
@@ -94,6 +87,16 @@ def stored_bytes(network: nn.Module, inputs: Inputs) -> int:
     with random_states_kept(0), torch.enable_grad(), hooks:
         call(copied, alike(inputs, (part.detach().to("meta") for part in parts_of(inputs))))
     return sum(tensor.numel() * tensor.element_size() for tensor in saved.values())
+
+
+def _of_one_sample(count: Callable[[nn.Module, Inputs], T], network: nn.Module, inputs: Inputs) -> T:
+    """What is counted of the first sample: by shapes alone where the network runs so, else on a copy of it."""
+    sample = [part[:1].detach() for part in parts_of(inputs)]
+    with random_states_kept(0):
+        try:
+            return count(_weightless(network), alike(inputs, (part.to("meta") for part in sample)))
+        except (RuntimeError, NotImplementedError, TypeError, ValueError):
+            return count(_copy(network, {}), alike(inputs, sample))
 
 
 def _count(network: nn.Module, sample: Inputs) -> int:

@@ -5,8 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-#: relative size of what float32 features cannot tell from 0
-_RESOLUTION = torch.finfo(torch.float32).eps
+from foresee.probes.sphericity import RESOLUTION
 
 
 def independence(maps: Tensor, rows: int | None = None) -> Tensor:
@@ -28,7 +27,7 @@ def independence(maps: Tensor, rows: int | None = None) -> Tensor:
     means = maps.mean(-1, keepdim=True)
     centred = maps - means
     sizes = centred.abs().amax(-1, keepdim=True)
-    constant = sizes <= _RESOLUTION * columns**0.5 * means.abs()  # what is left of its mean is rounding
+    constant = sizes <= RESOLUTION * columns**0.5 * means.abs()  # what is left of its mean is rounding
     centred = torch.where(
         constant, 0.0, centred / torch.where(constant, 1.0, sizes)
     )  # squares of tiny gradients are none

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 #: relative size of what float32 features cannot tell from 0
-_RESOLUTION = torch.finfo(torch.float32).eps
+RESOLUTION = torch.finfo(torch.float32).eps
 
 
 def sphericity(maps: Tensor) -> Tensor:
@@ -33,7 +33,7 @@ def sphericity(maps: Tensor) -> Tensor:
         lengths = products.diagonal(dim1=-2, dim2=-1).sqrt()
     else:
         lengths = centred.norm(dim=-1)
-    constant = lengths <= _RESOLUTION * columns**0.5 * means.squeeze(-1).abs()
+    constant = lengths <= RESOLUTION * columns**0.5 * means.squeeze(-1).abs()
     scales = torch.where(constant, 0.0, 1 / lengths)
     if rank == rows:
         correlations = products * scales[..., :, None] * scales[..., None, :]
@@ -44,7 +44,7 @@ def sphericity(maps: Tensor) -> Tensor:
     scaled = correlations / torch.where(mean > 0, mean, 1.0)[..., None, None]
     if rank < rows:
         scaled = scaled + 1 / columns
-    scaled = scaled + _RESOLUTION * torch.eye(scaled.shape[-1], dtype=torch.float64, device=maps.device)
+    scaled = scaled + RESOLUTION * torch.eye(scaled.shape[-1], dtype=torch.float64, device=maps.device)
     root, trouble = torch.linalg.cholesky_ex(scaled)
     found = (2 * root.diagonal(dim1=-2, dim2=-1).log().sum(-1) / rank).exp()
     return torch.where(lengths.isfinite().all(-1), torch.where((trouble == 0) & (mean > 0), found, 0.0), torch.nan)

@@ -23,6 +23,7 @@ from torch import Tensor, nn
 
 from foresee.errors import InputError, UnknownNameError
 from foresee.spaces.partial import make_bypass, partially
+from foresee.spaces.staged import Staged
 from foresee.spaces.weighing import Live, Present, live, on_host
 from foresee.spaces.weighing import Weights as Weights  # a word of one-shot networks too
 
@@ -145,6 +146,25 @@ class OneShot(nn.Module, ABC, Generic[A]):
     @abstractmethod
     def inherit(self, architecture: A) -> nn.Module:
         """The stand-alone network of `architecture`; each of its parameters lies in the one-shot network's storage."""
+
+
+class StagedOneShot(OneShot[A]):
+    """A one-shot network that runs as one staged `network`, which a subclass sets."""
+
+    network: Staged
+
+    def forward(self, x: Tensor) -> Tensor:
+        """(B, channels, H, W) to the task's outputs."""
+        out: Tensor = self.network(x)
+        return out
+
+    def stages(self, x: Tensor) -> list[Tensor]:
+        """Outputs of what a map flows through, as in the stand-alone network."""
+        return self.network.stages(x)
+
+    def pre_gap(self, x: Tensor) -> Tensor:
+        """The map before global pooling."""
+        return self.network.pre_gap(x)
 
 
 class Mixed(nn.Module):

@@ -96,10 +96,7 @@ def figure_4_6(workshop: Workshop) -> Iterator[Found]:
             "largest eigenvalue": [there.largest for there in curved],
             "near-convex": [there.mean for there in convex],
         }
-        yield Cell(one.name, "width", exactly(one.width))
-        yield Cell(one.name, "depth", exactly(one.depth))
-        for column, many in values.items():
-            yield Cell(one.name, column, mean_of_few(many))
+        yield from _cells(one, values)
         rows.append((one, {column: float(np.mean(many)) for column, many in values.items()}))
         pictures.append((one, found[0][1], found[0][1].loss))
     yield from _agreement(rows, ("rise", "largest eigenvalue", "near-convex"))
@@ -140,14 +137,19 @@ def _noise(workshop: Workshop, look: str) -> Iterator[Found]:
             "gradient deviation in the centre": [float(there[middle, middle]) for there in maps],
             "gradient deviation, median of the map": [float(np.median(there)) for there in maps],
         }
-        yield Cell(one.name, "width", exactly(one.width))
-        yield Cell(one.name, "depth", exactly(one.depth))
-        for column, many in values.items():
-            yield Cell(one.name, column, mean_of_few(many))
+        yield from _cells(one, values)
         rows.append((one, {column: float(np.mean(many)) for column, many in values.items()}))
         pictures.append((one, found[0][1], found[0][1].deviation))
     yield from _agreement(rows, ("gradient deviation in the centre", "gradient deviation, median of the map"))
     yield from _pictures(pictures, look, "gradient deviation")
+
+
+def _cells(one: Variant, values: Mapping[str, list[float]]) -> Iterator[Cell]:
+    """The shape of a cell, and what was measured of it under every seed."""
+    yield Cell(one.name, "width", exactly(one.width))
+    yield Cell(one.name, "depth", exactly(one.depth))
+    for column, many in values.items():
+        yield Cell(one.name, column, mean_of_few(many))
 
 
 def _agreement(rows: list[tuple[Variant, dict[str, float]]], columns: tuple[str, ...]) -> Iterator[Cell]:

@@ -19,7 +19,7 @@ from foresee.errors import InputError
 from foresee.spaces.darts import network, operations
 from foresee.spaces.darts.cells import EDGES, KINDS, NODES, OPS, Architecture, Cell, discretise, within
 from foresee.spaces.darts.network import Form, Place
-from foresee.spaces.one_shot import Choice, Mixed, OneShot, check_vectors, one_hot, share, tensors
+from foresee.spaces.one_shot import Choice, Mixed, StagedOneShot, check_vectors, one_hot, share, tensors
 from foresee.spaces.weighing import Live, Weight, Weights, live
 from foresee.task import Task
 
@@ -56,8 +56,10 @@ class MixedCell(nn.Module):
         return torch.cat(states[2:], 1)
 
 
-class CellOneShot(OneShot[Architecture]):
+class CellOneShot(StagedOneShot[Architecture]):
     """What the one-shot networks of DARTS and of NASI share: the network, and inheriting from it."""
+
+    network: Network
 
     def __init__(self, choices: Sequence[Choice], task: Task, form: Form) -> None:
         super().__init__(choices)
@@ -74,19 +76,6 @@ class CellOneShot(OneShot[Architecture]):
     def holds(self, cell: Cell) -> bool:
         """Whether a cell is among those the network holds."""
         return within(cell)
-
-    def stages(self, x: Tensor) -> list[Tensor]:
-        """Output of each part of the stem, then of each cell."""
-        return self.network.stages(x)
-
-    def pre_gap(self, x: Tensor) -> Tensor:
-        """The map before global pooling."""
-        return self.network.pre_gap(x)
-
-    def forward(self, x: Tensor) -> Tensor:
-        """(B, channels, H, W) to logits (B, outputs)."""
-        logits: Tensor = self.network(x)
-        return logits
 
     def inherit(self, architecture: Architecture) -> nn.Module:
         """The stand-alone network in search form, its parameters and buffers in this network's storage."""

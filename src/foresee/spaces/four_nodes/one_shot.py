@@ -15,8 +15,7 @@ import torch
 from torch import Tensor, nn
 
 from foresee.spaces.four_nodes.cell import EDGES, EDGES_INTO
-from foresee.spaces.one_shot import Choice, Mixed, OneShot, check_vectors, chosen, one_hot, share, tensors
-from foresee.spaces.staged import Staged
+from foresee.spaces.one_shot import Choice, Mixed, StagedOneShot, check_vectors, chosen, one_hot, share, tensors
 from foresee.spaces.weighing import Live, Weights
 from foresee.task import Task
 
@@ -64,13 +63,11 @@ class MixedCell(nn.Module):
         return states[-1]
 
 
-class CellOneShot(OneShot[A]):
+class CellOneShot(StagedOneShot[A]):
     """What the one-shot networks of both spaces share: choices, paths, and inheriting.
 
     A subclass sets `network`, whose cells are `MixedCell`s with the names that stand-alone networks have.
     """
-
-    network: Staged
 
     def __init__(self, task: Task, ops: Sequence[str]) -> None:
         super().__init__([Choice(f"{target}.{source}", tuple(ops)) for source, target in EDGES])
@@ -93,19 +90,6 @@ class CellOneShot(OneShot[A]):
     def edge_weights(self, edge: int) -> Live:
         """Present weights of an edge's operations without `none`, which is the first."""
         return self.live(self.choices[edge].name)[1:]
-
-    def forward(self, x: Tensor) -> Tensor:
-        """(B, channels, H, W) to the task's outputs."""
-        out: Tensor = self.network(x)
-        return out
-
-    def stages(self, x: Tensor) -> list[Tensor]:
-        """Output of the stem, then of each cell and reduction."""
-        return self.network.stages(x)
-
-    def pre_gap(self, x: Tensor) -> Tensor:
-        """The map before global pooling."""
-        return self.network.pre_gap(x)
 
     # -- weights and architectures ------------------------------------------------------------------------------------
     def path(self, architecture: A) -> dict[str, Tensor]:

@@ -18,7 +18,7 @@ from foresee.spaces.mobile.choices import assembled, check, decisions, picks_of
 from foresee.spaces.mobile.designs import Design
 from foresee.spaces.mobile.network import Network, Place, activation, build, gate
 from foresee.spaces.mobile.sliced import SlicedBottleneck, Use, on_device, part
-from foresee.spaces.one_shot import OneShot, check_vectors, one_hot, share, tensors
+from foresee.spaces.one_shot import StagedOneShot, check_vectors, one_hot, share, tensors
 from foresee.spaces.sliced import Sizes
 from foresee.spaces.weighing import Weights
 from foresee.task import Task
@@ -39,7 +39,7 @@ class SlicedNetwork(Network):
         yield self.last(x)
 
 
-class MobileOneShot(OneShot[Architecture]):
+class MobileOneShot(StagedOneShot[Architecture]):
     """All sizes of all layers in the weights of the greatest.
 
     Args:
@@ -66,19 +66,6 @@ class MobileOneShot(OneShot[Architecture]):
         """One vector for each choice."""
         check_vectors(weights)
         super().check(weights)
-
-    def forward(self, x: Tensor) -> Tensor:
-        """(B, channels, H, W) to logits (B, outputs)."""
-        logits: Tensor = self.network(x)
-        return logits
-
-    def stages(self, x: Tensor) -> list[Tensor]:
-        """Outputs of the stem, the separable layer, each layer in use, and the last convolution."""
-        return self.network.stages(x)
-
-    def pre_gap(self, x: Tensor) -> Tensor:
-        """The map before global pooling."""
-        return self.network.pre_gap(x)
 
     def use(self, place: Place, x: Tensor) -> Use | None:
         """How much of a layer the present weights use; None where no depth reaches it."""

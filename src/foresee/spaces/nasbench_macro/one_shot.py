@@ -13,7 +13,7 @@ from torch import Tensor, nn
 
 from foresee.spaces.nasbench_macro.architecture import LAYERS, OPS, Architecture
 from foresee.spaces.nasbench_macro.network import Network, Place, build, make_layer
-from foresee.spaces.one_shot import Choice, Mixed, OneShot, check_vectors, chosen, one_hot, share, tensors
+from foresee.spaces.one_shot import Choice, Mixed, StagedOneShot, check_vectors, chosen, one_hot, share, tensors
 from foresee.spaces.weighing import Live, Weights
 from foresee.task import Task
 
@@ -36,7 +36,7 @@ class MixedLayer(Mixed):
         return super().forward(x, self.weights(self.layer) if weights is None else weights)
 
 
-class NASBenchMacroOneShot(OneShot[Architecture]):
+class NASBenchMacroOneShot(StagedOneShot[Architecture]):
     """All operations in every layer; an inherited network is what the space builds.
 
     Args:
@@ -62,19 +62,6 @@ class NASBenchMacroOneShot(OneShot[Architecture]):
         """One vector for each layer."""
         check_vectors(weights)
         super().check(weights)
-
-    def forward(self, x: Tensor) -> Tensor:
-        """(B, channels, H, W) to logits (B, outputs)."""
-        logits: Tensor = self.network(x)
-        return logits
-
-    def stages(self, x: Tensor) -> list[Tensor]:
-        """Outputs of the stem, of each layer, and of the last convolution."""
-        return self.network.stages(x)
-
-    def pre_gap(self, x: Tensor) -> Tensor:
-        """The map before global pooling."""
-        return self.network.pre_gap(x)
 
     # -- weights and architectures ------------------------------------------------------------------------------------
     def path(self, architecture: Architecture) -> dict[str, Tensor]:
