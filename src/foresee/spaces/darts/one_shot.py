@@ -18,7 +18,7 @@ from torch import Tensor, nn
 from foresee.errors import InputError
 from foresee.spaces.darts import network, operations
 from foresee.spaces.darts.cells import EDGES, KINDS, NODES, OPS, Architecture, Cell, discretise, within
-from foresee.spaces.darts.network import Form, Place
+from foresee.spaces.darts.network import Form, Network, Place
 from foresee.spaces.one_shot import Choice, Mixed, StagedOneShot, check_vectors, one_hot, share, tensors
 from foresee.spaces.weighing import Live, Weight, Weights, live
 from foresee.task import Task
