@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 from foresee.benchmarks import load
-from foresee.benchmarks.calibration_table import PROXIES, SHOWN, UNTRAINED, calibrate_table, read_texts
+from foresee.benchmarks.calibrated import SHOWN
+from foresee.benchmarks.calibration_table import PROXIES, UNTRAINED, calibrate_table, read_texts
 from foresee.errors import InputError, UnknownNameError
 from foresee.proxies import proxies
 from foresee.spaces import get

@@ -17,7 +17,7 @@ _HOMES = {
     "Bench": "foresee.benchmarks.benches",
     "BenchSettings": "foresee.benchmarks.benches",
     "Cache": "foresee.scoring",
-    "CalibratedTable": "foresee.benchmarks.calibration_table",
+    "CalibratedTable": "foresee.benchmarks.calibrated",
     "Calibration": "foresee.benchmarks.calibration",
     "Contest": "foresee.benchmarks.contest",
     "ContestSettings": "foresee.benchmarks.contest",
@@ -41,8 +41,9 @@ _HOMES = {
 
 if TYPE_CHECKING:
     from foresee.benchmarks.benches import Bench, BenchSettings, bench
+    from foresee.benchmarks.calibrated import CalibratedTable
     from foresee.benchmarks.calibration import Calibration, calibrate
-    from foresee.benchmarks.calibration_table import CalibratedTable, calibrate_table
+    from foresee.benchmarks.calibration_table import calibrate_table
     from foresee.benchmarks.contest import Contest, ContestSettings, compare
     from foresee.benchmarks.contest.opening import open_contest
     from foresee.benchmarks.formats import load, save

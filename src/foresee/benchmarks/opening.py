@@ -18,8 +18,8 @@ import numpy as np
 
 from foresee.benchmarks.benches.result import RESULT, SCORES, Bench
 from foresee.benchmarks.benches.settings import BenchSettings
+from foresee.benchmarks.calibrated import CALIBRATION, CalibratedTable
 from foresee.benchmarks.calibration import Calibration, Skill
-from foresee.benchmarks.calibration_table import CALIBRATION, CalibratedTable
 from foresee.benchmarks.rank_model import Array
 from foresee.benchmarks.reading import direction_of, number, read_json, read_text, reading
 from foresee.benchmarks.table import UNKNOWN, Target

@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
+from foresee.benchmarks.calibrated import CalibratedTable
 from foresee.benchmarks.calibration import Skill
-from foresee.benchmarks.calibration_table import CalibratedTable
 from foresee.benchmarks.rank_model import Array, Indices
 from foresee.report.asked import flatten
 from foresee.report.commands import sets, shown_path

@@ -17,7 +17,7 @@ from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter
 
 from foresee.benchmarks.benches import Bench
-from foresee.benchmarks.calibration_table import CalibratedTable
+from foresee.benchmarks.calibrated import CalibratedTable
 from foresee.benchmarks.contest import Contest
 from foresee.errors import InputError, UnknownNameError
 from foresee.quantities import format_quantity

@@ -19,8 +19,8 @@ from foresee.errors import InputError
 from foresee.task import Task
 
 if TYPE_CHECKING:
+    from foresee.benchmarks.calibrated import CalibratedTable
     from foresee.benchmarks.calibration import Skill
-    from foresee.benchmarks.calibration_table import CalibratedTable
 
 
 @app.command()
