@@ -11,6 +11,12 @@ from torch import nn
 from foresee.errors import UnsupportedError
 from foresee.probes.exchanges import Exchanges, as_maps, directions, grouped
 from foresee.probes.probe import Probe
+from foresee.probes.sphericity import sphericity
+
+
+def alone(maps):
+    """What a look says of maps, each by itself."""
+    return sphericity(grouped(maps, 256, 8)).mean()
 
 
 class Detached(nn.Linear):
@@ -25,9 +31,30 @@ def test_one_layer_by_hand():
     projection = probe.draws.normal("projection.5x2", 5, 2)
     seen = probe.batch.see(Exchanges())
     assert seen.directions.tolist() == [3.0]
-    assert torch.allclose(seen.reads, Exchanges()._look(as_maps(x, layer)))
-    assert torch.allclose(seen.told, Exchanges()._look(as_maps(projection, layer)))
+    assert torch.allclose(seen.reads, alone(as_maps(x, layer)))
+    assert torch.allclose(seen.told, alone(as_maps(projection, layer)))
     assert torch.allclose(seen.change, (layer.weight * (projection.T @ x)).norm() / 10**0.5)
+    assert torch.equal(seen.changes, seen.change[None])
+    assert (seen.weights.tolist(), seen.positions.tolist()) == ([6.0], [1.0])
+
+
+def test_changes_of_layers_are_those_of_the_network_together():
+    torch.manual_seed(2)
+    shared = nn.Conv2d(4, 4, 3, padding=1)
+    network = nn.Sequential(
+        nn.Conv2d(3, 4, 3), shared, nn.ReLU(), shared, nn.AvgPool2d(2), nn.Flatten(), nn.Linear(36, 2)
+    )
+    seen = Probe(network, torch.randn(4, 3, 8, 8)).batch.see(Exchanges())
+    assert seen.positions.tolist() == [36.0, 36.0, 36.0, 1.0]
+    assert torch.allclose(seen.changes.norm(), seen.change)
+    assert seen.changes[1] == seen.changes[2] > 0
+
+
+def test_a_weight_that_is_made_of_others_has_their_change():
+    network = nn.Sequential(nn.utils.parametrizations.weight_norm(nn.Linear(6, 5)), nn.ReLU(), nn.Linear(5, 2))
+    seen = Probe(network, torch.randn(4, 6)).batch.see(Exchanges())
+    assert seen.changes[0] > 0
+    assert torch.allclose(seen.changes.norm(), seen.change)
 
 
 def test_frozen_weights_are_seen_and_are_nobody_elses_targets(small, batch):
@@ -115,7 +142,7 @@ def test_functions_and_modules_are_the_same_network():
     first = Probe(modules, x).batch.see(Exchanges())
     second = Probe(InFunctions(modules), x).batch.see(Exchanges())
     order = [0, 2, 1]  # modules that hooks hear come before what the graph shows
-    for name in ("directions", "reads", "told"):
+    for name in ("weights", "directions", "positions", "reads", "told", "changes"):
         assert torch.allclose(getattr(first, name)[order], getattr(second, name), atol=1e-6), name
     assert torch.allclose(first.change, second.change)
 
@@ -161,10 +188,9 @@ def test_gates_of_recurrent_layers_step_by_step(kind):
             state = (1 - z) * (n + r * hn).tanh() + z * state
     state.backward(probe.draws.normal("projection.4x2", 4, 2))
     told = torch.stack([one.grad for one in gates], dim=-1)
-    look = Exchanges()._look
     hidden = seen.directions.tolist().index(2.0)
-    assert torch.allclose(seen.reads[hidden], look(torch.stack(states, dim=-1)), atol=1e-6)
-    assert torch.allclose(seen.told[hidden], look(told), atol=1e-5)
+    assert torch.allclose(seen.reads[hidden], alone(torch.stack(states, dim=-1)), atol=1e-6)
+    assert torch.allclose(seen.told[hidden], alone(told), atol=1e-5)
 
 
 def test_recurrent_networks_are_looked_at_alone():

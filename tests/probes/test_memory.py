@@ -22,7 +22,10 @@ from foresee.probes.splitting import predicted_bytes
 from foresee.proxies import get
 
 #: predicted over measured: never much less, and not so much more that what fits is refused
-LEAST, MOST = 0.7, 6.0
+LEAST, MOST = 0.8, 6.0
+#: blocks of any size are given back when they are freed: by default glibc moves this bound as it runs, keeps what was
+#: freed, and the same look peaks anywhere within a third of itself
+HEAP = {"MALLOC_MMAP_THRESHOLD_": "65536", "OMP_NUM_THREADS": "1"}
 
 
 class UNet(nn.Module):
@@ -122,7 +125,7 @@ MEASURE = """
 )
 def test_predicted_peaks_are_near_the_measured_ones(kind, samples, size, names):
     command = [sys.executable, "-c", textwrap.dedent(MEASURE), kind, str(samples), str(size), *names.split()]
-    made = subprocess.run(command, capture_output=True, text=True, env={**os.environ, "OMP_NUM_THREADS": "1"})
+    made = subprocess.run(command, capture_output=True, text=True, env={**os.environ, **HEAP})
     assert made.returncode == 0, made.stderr
     ratios = {line.split()[0]: float(line.split()[1]) for line in made.stdout.splitlines()}
     assert sorted(ratios) == sorted(names.split())

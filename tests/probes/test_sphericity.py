@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from tests.properties import examples
 
-from foresee.probes.sphericity import sphericity
+from foresee.probes import sphericity as room
+from foresee.probes.sphericity import Sphericities, sphericity
 
 maps = hnp.arrays(np.float64, st.tuples(st.integers(1, 5), st.integers(1, 7)), elements=st.integers(-9, 9).map(float))
 
@@ -56,3 +57,26 @@ def test_what_is_not_finite_gives_nan_for_its_own_map_only(shape, bad):
     stack = torch.randn(2, *shape)
     stack[0, -1, -1] = bad
     assert sphericity(stack).isnan().tolist() == [True, False]
+
+
+@pytest.mark.parametrize("held", [0, 1 << 26])
+def test_together_each_is_what_it_is_alone(held, monkeypatch):
+    monkeypatch.setattr(room, "HELD", held)
+    torch.manual_seed(1)
+    spoiled = torch.randn(2, 4, 30)
+    spoiled[1, 2, 3] = torch.nan
+    ones = [torch.randn(2, 4, 30), torch.randn(3, 6, 5), torch.randn(2, 4, 30), spoiled, torch.zeros(2, 4, 30)]
+    ones += [torch.randn(1, 4, 1), torch.randn(2, 4, 31).double(), torch.randn(3, 6, 5)]
+    spectra = Sphericities()
+    later = [spectra.add(one) for one in ones]
+    spectra.settle()
+    for one, found in zip(ones, later, strict=True):
+        assert torch.equal(found.mean, sphericity(one).mean()) or found.mean.isnan() == one.isnan().any()
+        assert found.of is None
+
+
+def test_nothing_waits_longer_than_there_is_room(monkeypatch):
+    monkeypatch.setattr(room, "HELD", 3 * 16 * 8)
+    spectra = Sphericities()
+    later = [spectra.add(torch.randn(1, 4, 30)) for _ in range(5)]
+    assert [one.of is None for one in later] == [True] * 4 + [False]

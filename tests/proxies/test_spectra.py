@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 import torch
@@ -64,3 +66,35 @@ def test_a_constant_channel_has_no_correlation():
 def test_for_each_keeps_the_order():
     several = [torch.full((i % 3 + 1, 2), float(i)) for i in range(7)]
     assert for_each(lambda stack: stack[:, 0, 0], several).tolist() == list(range(7))
+
+
+def test_equal_maps_go_through_once():
+    asked = []
+
+    def formula(stack):
+        asked.append(len(stack))
+        return stack.sum((-2, -1))
+
+    one, other = torch.rand(3, 4), torch.rand(3, 4)
+    alike = one.clone()
+    alike[0, 0] += 1  # as in `one` but for one number
+    several = [one, other, one.clone(), alike, one[:2], other]
+    assert for_each(formula, several).tolist() == [float(each.sum()) for each in several]
+    assert sorted(asked) == [1, 3]
+
+
+def test_equal_maps_keep_their_own_gradients():
+    several = [torch.ones(2, 3, requires_grad=True) for _ in range(2)]
+    for_each(lambda stack: stack.sum((-2, -1)), several).sum().backward()
+    assert all(torch.equal(each.grad, torch.ones(2, 3)) for each in several)
+
+
+def test_a_map_that_is_not_finite_has_no_number_and_harms_no_other():
+    for shape in ((3, 5), (4, 3)):
+        good, bad = torch.rand(shape), [torch.rand(shape) for _ in range(3)]
+        for one, number in zip(bad, (math.nan, math.inf, -math.inf), strict=True):
+            one[1, 2] = number
+        for formula in (inverse_condition, least_correlation):
+            found = for_each(formula, [*bad, good, bad[0]])
+            assert found.isnan().tolist() == [True, True, True, False, True]
+            assert float(found[3]) == pytest.approx(float(formula(good)), rel=1e-9, abs=1e-12)

@@ -16,6 +16,7 @@ from torch import nn
 
 from foresee.data import Synthetic
 from foresee.errors import InputError, UnknownNameError
+from foresee.runs.events import Event
 from foresee.scoring import Job, ScoreMatrix, Scorer, ScoringSettings, keys
 from foresee.scoring.cache import Cache
 from foresee.scoring.many import scored
@@ -253,3 +254,18 @@ def test_killed_it_goes_on_where_it_was_in_another_engine(tmp_path, jobs):
     kept = 96 - len(jobs)
     assert 5 <= done <= kept < 96  # what was announced was kept
     assert values(resumed) == values(scored("nasbench201", TEXTS, ["naswot", "random"], **look))
+
+
+def test_stacked_scores_are_those_of_one_by_one_and_are_counted():
+    texts = [
+        "|nor_conv_3x3~0|+|none~0|skip_connect~1|+|avg_pool_3x3~0|none~1|nor_conv_1x1~2|",
+        "|none~0|+|none~0|none~1|+|none~0|none~1|none~2|",
+        "|skip_connect~0|+|nor_conv_1x1~0|nor_conv_3x3~1|+|none~0|skip_connect~1|none~2|",
+    ]
+    how = {"space_settings": {"channels": 4, "cells": 1}, "data": "synthetic", "inputs": (3, 8, 8), "outputs": 4}
+    events: list[Event] = []
+    found = scored("nasbench201", texts, ["meco"], stacked=True, observers=[events.append], **how)["meco"]
+    alone = scored("nasbench201", texts, ["meco"], **how)["meco"]
+    assert (found.stacked, alone.stacked) == (3, 0)
+    np.testing.assert_allclose(found.values, alone.values)
+    assert events[0].details["ways"] == "meco: many architectures at once"

@@ -1,9 +1,11 @@
 from __future__ import annotations
 
 import copy
+import gc
 import math
 import random
 import re
+import weakref
 
 import numpy as np
 import pytest
@@ -13,7 +15,7 @@ from torch import nn
 
 from foresee.batch import Batch
 from foresee.errors import InputError, UnknownNameError
-from foresee.proxies import Needs, names_of, proxies, proxy
+from foresee.proxies import Needs, Probe, names_of, proxies, proxy
 from foresee.scoring import rank, score, scores
 
 FIRST = ["dextr", "grad_norm", "macs", "meco", "naswot", "params", "random", "snip", "synflow", "zico"]
@@ -487,3 +489,25 @@ def test_a_float64_part_that_fell_back_is_said_beside_the_value():
     assert (drawn["params"].reason, drawn["meco"].reason) == ("", found["meco"].reason)
     wide = nn.Sequential(nn.Conv2d(3, 4, 3), nn.ReLU(), nn.Flatten(), nn.Linear(144, 2))
     assert {one.reason for one in scores(wide, x, ["dextr", "meco"]).values()} == {""}
+
+
+def test_what_was_looked_at_is_let_go_with_the_scores(monkeypatch):
+    made = []
+
+    class Watched(Probe):
+        def __init__(self, *args, **kwargs):
+            super().__init__(*args, **kwargs)
+            made.append(weakref.ref(self))
+
+    monkeypatch.setattr("foresee.scoring.one.Probe", Watched)
+    net = nn.Sequential(nn.Conv2d(3, 4, 3), nn.ReLU(), nn.Flatten(), nn.Linear(144, 3))
+    collecting = gc.isenabled()
+    gc.disable()  # without waiting to be collected
+    try:
+        found = scores(net, (torch.randn(4, 3, 8, 8), torch.arange(4) % 3), ["meco", "grad_norm", "foresee", "naswot"])
+        assert all(one.ok for one in found.values())
+        assert made
+        assert not any(one() is not None for one in made)
+    finally:
+        if collecting:
+            gc.enable()

@@ -143,3 +143,84 @@ def test_other_settings_of_the_space_give_the_scores_of_such_a_scorer():
     assert pickle.loads(pickle.dumps(made))._others == {}
     with pytest.raises(UnknownNameError, match="channels"):
         made.other({"chanels": 4})
+
+
+# -- many at once ---------------------------------------------------------------------------------------------------------
+CELLS = (
+    "|nor_conv_3x3~0|+|none~0|skip_connect~1|+|avg_pool_3x3~0|none~1|nor_conv_1x1~2|",
+    "|none~0|+|none~0|none~1|+|none~0|none~1|none~2|",
+    "|skip_connect~0|+|nor_conv_1x1~0|nor_conv_3x3~1|+|none~0|skip_connect~1|none~2|",
+)
+
+
+def stacking(**settings):
+    asked = {
+        "proxies": ("meco", "synflow", "params"),
+        "inputs": (3, 8, 8),
+        "outputs": 4,
+        "data": "synthetic",
+        **settings,
+    }
+    return Scorer("nasbench201", ScoringSettings(**asked), space_settings={"channels": 4, "cells": 1}, formulas=True)
+
+
+def test_a_job_is_stacked_where_asked_and_possible_and_a_counter_says_so():
+    names = ("params", "meco", "synflow")
+    stacked, alone = stacking(stacked=True), stacking(stacked=False)
+    assert stacked.together > 1
+    assert alone.together == 1
+    found, expected = stacked(Job(CELLS, names, 0)), alone(Job(CELLS, names, 0))
+    assert [one.stacked for one in found] == [{"meco"}] * 3
+    assert (stacked.stacked, alone.stacked) == (3, 0)
+    for one, other in zip(found, expected, strict=True):
+        assert [score.proxy for score in one.scores] == list(names)
+        assert [score.value for score in one.scores] == pytest.approx([score.value for score in other.scores])
+        assert [score.status for score in one.scores] == [score.status for score in other.scores]
+
+
+def test_what_cannot_be_stacked_is_an_error_where_stacks_were_asked_for():
+    with pytest.raises(InputError, match=r"stacked .*proxy synflow is not read from stacks"):
+        stacking(stacked=True).check()
+    stacking(stacked=True, proxies=("meco", "params")).check()  # counted by formula, whoever looks
+
+
+def test_one_by_one_on_a_cpu_unless_stacks_are_asked_for():
+    assert "CPU" in stacking().why_not_stacked("meco")
+    assert stacking().ways == ""
+    assert stacking(stacked=True).ways.startswith("meco: many architectures at once; synflow: proxy synflow")
+
+
+def test_a_text_that_is_no_architecture_leaves_the_rest_of_its_stack_alone():
+    scorer = stacking(stacked=True)
+    wrong, right = scorer(Job(("nonsense", CELLS[0]), ("meco",), 0))
+    assert wrong.error
+    assert right.error is None
+    assert right.scores[0].ok
+    assert scorer.stacked == 1
+
+
+def test_other_widths_are_stacked_too():
+    scorer = stacking(stacked=True)
+    (found,) = scorer(Job(CELLS[:1], ("meco",), 0, (("channels", 8),)))
+    assert found.stacked == {"meco"}
+    assert scorer.stacked == 1
+    assert found.scores[0].value != scorer(Job(CELLS[:1], ("meco",), 0))[0].scores[0].value
+
+
+def test_micro_cells_of_transnas_are_stacked_and_counted_too():
+    names = ("meco", "foresee")
+    settings = {"proxies": names, "inputs": (3, 33, 33), "outputs": 4, "data": "synthetic", "batch_size": 4}
+    many, alone = (
+        Scorer("transnas_micro", ScoringSettings(**settings, stacked=stacked), space_settings={"channels": 4})
+        for stacked in (True, False)
+    )
+    many.check()
+    job = Job(("64-41414-1_02_333", "64-41414-0_00_000", "64-41414-3_10_012"), names, 0)
+    found, expected = many(job), alone(job)
+    assert [one.stacked for one in found] == [frozenset(names)] * 3
+    assert (many.stacked, alone.stacked) == (3, 0)
+    for one, other in zip(found, expected, strict=True):
+        assert [score.value for score in one.scores] == pytest.approx([score.value for score in other.scores], rel=1e-5)
+        assert [(score.status, score.reason) for score in one.scores] == [
+            (score.status, score.reason) for score in other.scores
+        ]

@@ -66,7 +66,7 @@ class Belongings:
         """Put everything back, each part whatever becomes of the others; what could not be put back, and why."""
         failures: list[str] = []
         changed: Iterable[tuple[Any, Callable[..., None], tuple[Any, ...]]] = chain(
-            (("a container", _refill, one) for one in self._filled if not _same(one[1], one[2])),
+            (("a container", refill, one) for one in self._filled if not same(one[1], one[2])),
             (("a container", _clear, (one,)) for one in filter(None, self._empty)),
             (
                 ("a module", _reset, one)
@@ -183,8 +183,7 @@ class Belongings:
 
 def _owned(network: nn.Module) -> set[int]:
     """Which tensors are parameters and buffers of the network itself."""
-    tables = [table for module in modules_of(network) for table in (module._parameters, module._buffers) if table]
-    return {id(tensor) for table in tables for tensor in table.values()}
+    return {id(tensor) for tensor in tensors_of(network)}
 
 
 def modules_of(network: nn.Module) -> list[nn.Module]:
@@ -196,6 +195,12 @@ def modules_of(network: nn.Module) -> list[nn.Module]:
                 seen.add(id(child))
                 found.append(child)
     return found
+
+
+def tensors_of(network: nn.Module) -> list[Tensor]:
+    """All parameters and buffers; one that several modules share comes with each of them."""
+    tables = (table for module in modules_of(network) for table in (module._parameters, module._buffers) if table)
+    return [tensor for table in tables for tensor in table.values() if tensor is not None]
 
 
 @functools.lru_cache(maxsize=1024)
@@ -229,7 +234,8 @@ def _clear(container: Any) -> None:
     container.clear()
 
 
-def _refill(kind: type[Any], container: Any, content: Any) -> None:
+def refill(kind: type[Any], container: Any, content: Any) -> None:
+    """Put into a container what it held."""
     kind.clear(container)
     (kind.update if issubclass(kind, dict | set) else kind.extend)(container, content)
 
@@ -240,7 +246,7 @@ def _reset(module: nn.Module, kind: type[nn.Module], training: bool) -> None:
     module.training = training  # scripted modules keep it outside their attributes
 
 
-def _same(first: Any, second: Any) -> bool:
+def same(first: Any, second: Any) -> bool:
     """Whether the same objects are in two containers: by identity, values are not compared."""
     if len(first) != len(second):
         return False

@@ -1,13 +1,15 @@
-"""A look at what layers read and what they are told: how independent both are, and how far the outputs move with the weights.
+"""A look at what layers read and what they are told: how round both are, and how far the outputs move with the weights.
 
 What a layer reads is its input; what it is told is the gradient by its output of a random projection of the network's
-outputs. Each is looked at while it passes by, and numbers are kept, no tensors: beside the graph of its pass the look holds
-nothing that grows with the batch. Modules are heard by hooks; layers that are no modules of torch are found in the graph.
+outputs. Each is looked at while it passes by, and small matrices are kept of it, whose spectra are taken together: beside the
+graph of its pass the look holds little, whatever the batch. Modules are heard by hooks; layers that are no modules of torch
+are found in the graph.
 """
 
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
@@ -18,11 +20,10 @@ from torch import Tensor, nn
 
 from foresee.errors import UnsupportedError
 from foresee.probes.coverage import Coverage, matrices
-from foresee.probes.independence import independence
 from foresee.probes.looks import Call, Forward, Watcher
 from foresee.probes.products import Product, products
 from foresee.probes.recurrent import has_recurrent, step_by_step
-from foresee.probes.sphericity import sphericity
+from foresee.probes.sphericity import Later, Sphericities, sphericity
 
 #: modules whose weights mix channels
 LAYERS = (nn.Linear, nn.Conv1d, nn.Conv2d, nn.Conv3d)
@@ -32,41 +33,43 @@ LAYERS = (nn.Linear, nn.Conv1d, nn.Conv2d, nn.Conv3d)
 class Exchange:
     """What all calls of layers exchanged; every tensor in float64 on the CPU.
 
-    `names` are those of the modules, or of the weights found in the graph. `weights` is the number of weights of a layer,
-    `directions` how many directions its filters read, `reads` and `told` how independent the channels are of what goes in
-    and of what comes back, (calls,) each: modules in order of their calls, then what was found in the graph. `change` is how
-    far an output moves when every weight is off by chance, relatively.
+    `names` are those of the modules, or of the weights found in the graph. (calls,) each, modules in order of their calls,
+    then what was found in the graph: `weights` is the number of weights of a layer, `directions` how many directions its
+    filters read, `positions` how many positions it makes, `reads` and `told` how round the spectra are of what goes in and
+    of what comes back, and `changes` how far an output moves when the weights of the layer are off by chance, relatively.
+    `change` is the same for every weight of the network at once; calls that share a weight share its change.
     """
 
     names: tuple[str, ...]
     weights: Tensor
     directions: Tensor
+    positions: Tensor
     reads: Tensor
     told: Tensor
+    changes: Tensor
     change: Tensor
 
 
 class Exchanges(Watcher[Exchange]):
-    """How independent the channels are that layers read and are told, and the change of the outputs with their weights.
+    """How round the spectra are of what layers read and are told, and the change of the outputs with their weights.
 
     A layer is a module of torch, once per call, or any other product of a weight with data that the graph of the run shows:
     functions, packed projections, transposed convolutions, layers of other libraries; there a weight counts once, with the
     positions of all its uses, as the steps of a recurrent layer are.
 
-    Settings: `channels` is the most channels of a layer that are compared; `form` is that of the default score. 3: the share
-    of independent channels (`independence`) within groups of as few samples as have `positions` positions. 2: the sphericity
-    within groups that have `columns` positions per channel (see `grouped`). Frozen weights count too: how steady a network is
-    does not depend on who trains it.
+    Settings: `channels` is the most channels of a layer that are compared, in groups of as few samples as give `columns`
+    positions per channel (see `grouped`). Frozen weights count too: how steady a network is does not depend on who trains it.
     """
 
     name = "exchanges"
     root = "projection"
 
-    def __init__(self, channels: int = 256, columns: int = 8, positions: int = 16, form: int = 2) -> None:
-        super().__init__(channels=channels, columns=columns, positions=positions, form=form)
-        self._channels, self._columns, self._positions, self._form = channels, columns, positions, form
+    def __init__(self, channels: int = 256, columns: int = 8) -> None:
+        super().__init__(channels=channels, columns=columns)
+        self._channels, self._columns = channels, columns
         self._calls: list[_Call] = []
-        self._waiting: list[Tensor] = []
+        self._waiting: list[Later] = []
+        self._spectra = Sphericities()
         self._matrices: list[Tensor] = []
         self._called: dict[int, Tensor] = {}
         self._weights: list[Tensor] = []
@@ -96,8 +99,10 @@ class Exchanges(Watcher[Exchange]):
     def after(self, call: Call, output: Tensor) -> None:
         """A word to the gradient that will come back, before anything is written into the output."""
         reads = self._waiting.pop()
-        weights = call.module.weight.numel()  # type: ignore[operator]
-        seen = _Call(call.name, weights, directions(call.module), reads, torch.zeros_like(reads))
+        layer: Any = call.module
+        given = [weight for weight in layer.parameters() if weight.ndim > 1]  # one, but where it is made of others
+        made = as_maps(output, layer).shape[-1]
+        seen = _Call(call.name, given, layer.weight.numel(), directions(layer), made, reads)
         self._calls.append(seen)
         self._called.update({id(weight): weight for weight in call.module.parameters()})
 
@@ -134,7 +139,8 @@ class Exchanges(Watcher[Exchange]):
     def _listen(self, product: Product, name: str) -> None:
         """As `before` and `after`, for a layer that was found in the graph."""
         reads = self._look(product.reads)
-        seen = _Call(name, product.weights, product.directions, reads, torch.zeros_like(reads))
+        made = product.reads.shape[-1]  # until something is heard
+        seen = _Call(name, [product.weight], product.weights, product.directions, made, reads)
         self._calls.append(seen)
         heard: list[Tensor] = []
         for use in product.uses:
@@ -143,7 +149,8 @@ class Exchanges(Watcher[Exchange]):
                 if self.listening and gradients[0] is not None:
                     heard.append(maps(gradients[0]))
                     if len(heard) == len(product.uses):
-                        seen.told = self._look(torch.cat(heard, dim=-1))
+                        whole = torch.cat(heard, dim=-1)
+                        seen.positions, seen.told = whole.shape[-1], self._look(whole)
                         heard.clear()
 
             self._handles.append(use.node.register_prehook(hook))
@@ -155,34 +162,49 @@ class Exchanges(Watcher[Exchange]):
         found = [(w, g) for w, g in zip(self._weights, gradients, strict=True) if g is not None]
         if not found:
             raise UnsupportedError("the outputs do not depend on the weights in a differentiable way")
-        changes = [torch.linalg.vector_norm(w.detach() * g, dtype=torch.float64) for w, g in found]
-        change = torch.stack(changes).norm()
+        norms = torch.stack([torch.linalg.vector_norm(w.detach() * g, dtype=torch.float64) for w, g in found])
         if not forward.outputs.isfinite().all():  # layers see correlations, and might not notice
-            change = change * torch.nan
+            norms = norms * torch.nan
+        squares = {id(weight): norm**2 for (weight, _), norm in zip(found, norms, strict=True)}
+        calls = Counter(id(weight) for seen in self._calls for weight in seen.given)
+        none, outputs = torch.zeros_like(norms[0]), math.sqrt(forward.outputs.numel())
+        changes = [
+            sum((squares[id(w)] / calls[id(w)] for w in seen.given if id(w) in squares), none).sqrt()
+            for seen in self._calls
+        ]
+        self._spectra.settle()
+        numbers = [(seen.weights, seen.directions, seen.positions) for seen in self._calls]
+        weights, read, made = torch.tensor(numbers, dtype=torch.float64).unbind(-1)
         return Exchange(
             tuple(seen.name for seen in self._calls),
-            torch.tensor([seen.weights for seen in self._calls], dtype=torch.float64),
-            torch.tensor([seen.directions for seen in self._calls], dtype=torch.float64),
-            torch.stack([seen.reads for seen in self._calls]).cpu(),
-            torch.stack([seen.told for seen in self._calls]).cpu(),
-            (change / math.sqrt(forward.outputs.numel())).cpu(),
+            weights,
+            read,
+            made,
+            torch.stack([seen.reads.mean for seen in self._calls]).cpu(),
+            torch.stack([none if seen.told is None else seen.told.mean for seen in self._calls]).cpu(),
+            (torch.stack(changes) / outputs).cpu(),
+            (norms.norm() / outputs).cpu(),
         )
 
-    def _look(self, maps: Tensor) -> Tensor:
-        if self._form == 2:
-            return sphericity(grouped(self.kept(maps), self._channels, self._columns)).mean()
-        return independence(gathered(self.kept(maps), self._channels, self._positions), maps.shape[1]).mean()
+    def roundness(self, maps: Tensor) -> Tensor:
+        """How round maps are: (samples, channels, positions) to (). Nothing waits, so it can be mapped over more axes."""
+        return sphericity(grouped(self.kept(maps), self._channels, self._columns)).mean()
+
+    def _look(self, maps: Tensor) -> Later:
+        return self._spectra.add(grouped(self.kept(maps), self._channels, self._columns))
 
 
 @dataclass(eq=False)
 class _Call:
-    """One call of a layer."""
+    """One call of a layer; `given` are the parameters that its weight is, or is made of."""
 
     name: str
+    given: list[Tensor]
     weights: int
     directions: float
-    reads: Tensor
-    told: Tensor
+    positions: int
+    reads: Later
+    told: Later | None = None
 
 
 def directions(layer: Any) -> float:
@@ -210,19 +232,10 @@ def grouped(maps: Tensor, channels: int, columns: int) -> Tensor:
 
     Groups are as small as gives `columns` positions per channel; where all samples together do not, they are one group.
     """
-    return gathered(maps, channels, columns * min(channels, maps.shape[1]))
-
-
-def gathered(maps: Tensor, channels: int, least: int) -> Tensor:
-    """As `grouped`, with groups as small as have `least` positions.
-
-    >>> gathered(torch.zeros(16, 5, 36), 256, 16).shape, gathered(torch.zeros(16, 5, 1), 256, 16).shape
-    (torch.Size([16, 5, 36]), torch.Size([1, 5, 16]))
-    """
     samples, rows, positions = maps.shape
     if rows > channels:
         maps = maps[:, torch.arange(channels, device=maps.device) * rows // channels]
-    wanted = min(samples, -(-least // positions))
+    wanted = min(samples, -(-columns * min(channels, rows) // positions))
     groups = samples // wanted
     size = samples // groups  # samples left over join the groups as far as they go round
     return maps[: groups * size].reshape(groups, size, -1, positions).transpose(1, 2).flatten(2)

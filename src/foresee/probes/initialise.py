@@ -26,6 +26,8 @@ from foresee.errors import UnknownNameError, UnsupportedError
 from foresee.probes.draws import Draws
 
 SCHEMES: tuple[str, ...] = ("default", "lecun", "xavier", "he", "normal")
+#: tensors of a network, each with the values that it gets, and whether any of these was drawn
+Fresh = tuple[list[tuple[Tensor, Tensor]], bool]
 _NORMS = (_NormBase, nn.LayerNorm, nn.GroupNorm, nn.RMSNorm)
 
 
@@ -47,10 +49,13 @@ def deviation(scheme: str, fan_in: int, fan_out: int) -> float:
 
 
 @contextmanager
-def initialised(network: nn.Module, scheme: str, draws: Draws) -> Iterator[None]:
+def initialised(
+    network: nn.Module, scheme: str, draws: Draws, *, kept: dict[str, Fresh] | None = None
+) -> Iterator[None]:
     """Inside, the network has weights drawn by `scheme`; afterwards, also after an exception, its own tensors again.
 
-    A shared weight is drawn once. Draws: `weights.<name>` for each weight, in standard deviations.
+    A shared weight is drawn once. Draws: `weights.<name>` for each weight, in standard deviations. What was drawn by a scheme
+    may be `kept` for the next time, where the draws are the same.
 
     >>> layer = nn.Linear(200, 100)
     >>> before = layer.weight.clone()
@@ -64,8 +69,18 @@ def initialised(network: nn.Module, scheme: str, draws: Draws) -> Iterator[None]
     if scheme == "default":
         yield
         return
-    with torch.inference_mode(False):  # weights that gradients can be taken of, whoever asks
-        fresh = [(t, values.to(t.device, t.dtype)) for t, values in _fresh(network, scheme, draws)]
+    if kept is not None and scheme in kept:
+        fresh, drawn = kept[scheme]
+    else:
+        with (
+            torch.inference_mode(False),
+            draws.apart() as apart,
+        ):  # weights that gradients can be taken of, whoever asks
+            fresh = [(t, values.to(t.device, t.dtype)) for t, values in _fresh(network, scheme, draws)]
+        drawn = apart.used
+        if kept is not None:
+            kept[scheme] = fresh, drawn
+    draws.used |= drawn
     found = [(tensor, tensor.data) for tensor, _ in fresh]
     try:
         for tensor, values in fresh:

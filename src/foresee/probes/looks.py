@@ -40,7 +40,8 @@ class Call:
     @property
     def is_leaf(self) -> bool:
         """Whether the module has no modules inside."""
-        return next(self.module.children(), None) is None
+        inside = self.module._modules
+        return not inside or all(one is None for one in inside.values())
 
 
 @dataclass(frozen=True, eq=False)
@@ -157,7 +158,7 @@ class Declared:
         """From `batch.gradients`, or `he:batch.patterns`; of the settings the look takes those that it has, too.
 
         >>> Declared.read("batch.exchanges", {"columns": 4, "initialise": "default"}).look.settings
-        {'channels': 256, 'columns': 4, 'positions': 16, 'form': 2}
+        {'channels': 256, 'columns': 4}
         """
         scheme, _, rest = text.rpartition(":")
         where, _, name = rest.partition(".")

@@ -21,6 +21,7 @@ from foresee.probes.kernel import sample_gradients
 from foresee.probes.looks import Forward, OverwrittenError, Root, Watcher, look_called, watching
 from foresee.probes.outputs import check_rows
 from foresee.probes.patterns import Pattern, Patterns
+from foresee.probes.quick import quick_backward
 from foresee.probes.splitting import can_split, joined, out_of_memory
 from foresee.probes.subject import NO_LABELS, Subject
 
@@ -188,6 +189,7 @@ class Pass:
             seed=probe.seed,
             create_graph=probe.create_graph,
             outputs=probe.given_outputs,
+            ours=probe.ours,
         )
 
     # -- the run --------------------------------------------------------------------------------------------------------
@@ -228,6 +230,8 @@ class Pass:
             stack.enter_context(torch.set_grad_enabled(self.probe.create_graph or roots != {""}))
             if self.probe.create_graph:
                 stack.enter_context(twice_differentiable())
+            else:
+                stack.enter_context(quick_backward(network))
             with watching(network, watchers):
                 forward = self._forward(network, dtype, roots, watchers)
             gradients = self._differentiate(forward, watchers)
@@ -238,7 +242,8 @@ class Pass:
     def _forward(
         self, network: nn.Module, dtype: torch.dtype, roots: set[Root], watchers: Sequence[Watcher[Any]]
     ) -> Forward:
-        trained = {name: parameter for name, parameter in network.named_parameters() if parameter.requires_grad}
+        named = network.named_parameters() if roots != {""} else ()  # nobody asks where nothing is differentiated
+        trained = {name: parameter for name, parameter in named if parameter.requires_grad}
         for watcher in watchers:
             for parameter in watcher.wakes(network):
                 parameter.requires_grad_()  # the contact puts frozen ones to sleep again

@@ -25,10 +25,11 @@ from foresee.batch import alike
 from foresee.counting import count_macs, count_params
 from foresee.errors import InputError, UnsupportedError
 from foresee.probes.draws import Draws
-from foresee.probes.initialise import initialised
+from foresee.probes.initialise import Fresh, initialised
 from foresee.probes.jets import taylor
 from foresee.probes.looks import Declared, Watcher
 from foresee.probes.losses import Loss
+from foresee.probes.ours import Ours
 from foresee.probes.outputs import Outputs
 from foresee.probes.passes import Pass
 from foresee.probes.splitting import out_of_memory
@@ -53,6 +54,8 @@ class Probe(Subject):
             held as long as the probe is.
         outputs: which of the network's outputs counts: a function of what it returns, a key, an attribute or a place; None:
             the logits (see `foresee.probes.outputs`).
+        ours: the network as one that foresee built for this look (`Ours.of(network)`), which nobody looks at afterwards: then
+            it is not kept as found. The looks are the same.
 
     >>> net = nn.Sequential(nn.Conv2d(3, 4, 3), nn.ReLU(), nn.Flatten(), nn.Linear(4 * 36, 10))
     >>> probe = Probe(net, (torch.randn(2, 3, 8, 8), torch.tensor([1, 7])), seed=1)
@@ -73,15 +76,18 @@ class Probe(Subject):
         draws: Draws | None = None,
         create_graph: bool = False,
         outputs: Outputs | None = None,
+        ours: Ours | None = None,
     ) -> None:
         super().__init__(
-            network, batches, loss=loss, seed=seed, draws=draws, create_graph=create_graph, outputs=outputs
+            network, batches, loss=loss, seed=seed, draws=draws, create_graph=create_graph, outputs=outputs, ours=ours
         )
         #: numbers that a proxy made its value from, by name
         self.notes: dict[str, float] = {}
         self._declared = [Declared.read(look) if isinstance(look, str) else look for look in looks]
         self._parts: dict[int, list[Pass]] = {}
         self._initialised: dict[str, Probe] = {}
+        #: weights that schemes drew under the draws of a repeat; one of ours is small, and a stranger's may be large
+        self._drawn: tuple[int, dict[str, Fresh]] = (-1, {})
 
     @contextmanager
     def initialised(self, scheme: str) -> Iterator[Probe]:
@@ -96,7 +102,9 @@ class Probe(Subject):
             raise UnsupportedError(
                 f"weights drawn by {scheme} for one look are gone when it is differentiated: draw the network's own"
             )
-        with initialised(self.network, scheme, self.draws):
+        if self._drawn[0] != self.draws.repeat:
+            self._drawn = self.draws.repeat, {}
+        with initialised(self.network, scheme, self.draws, kept=None if self.ours is None else self._drawn[1]):
             other = self._initialised.get(scheme)
             if other is None or other.draws.repeat != self.draws.repeat:
                 own = [replace(one, scheme="") for one in self._declared if one.scheme == scheme]
@@ -113,8 +121,17 @@ class Probe(Subject):
             raise UnsupportedError(f"{samples} samples are needed, and the batch at hand has {len(self.data[0])}")
         return self._another(self.data[0].first(samples), draws=self.draws)
 
+    def forget(self) -> None:
+        """Let go of all that was seen: passes and their probe hold each other, and would stay until they are collected."""
+        for other in self._initialised.values():
+            other.forget()
+        self._initialised, self._parts, self._memory = {}, {}, {}
+        for passes in ("sample", "batches"):
+            vars(self).pop(passes, None)
+
     def _another(self, data: Any, **more: Any) -> Probe:
-        return Probe(self.network, data, loss=self.given_loss, seed=self.seed, outputs=self.given_outputs, **more)
+        how: dict[str, Any] = {"loss": self.given_loss, "seed": self.seed, "outputs": self.given_outputs}
+        return Probe(self.network, data, ours=self.ours, **how, **more)
 
     # -- passes ---------------------------------------------------------------------------------------------------------
     @cached_property

@@ -8,10 +8,14 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 
 import torch
 from torch import Tensor, nn
+from torch.nn.modules.batchnorm import _NormBase
 
 from foresee.errors import UnsupportedError
 from foresee.probes.belongings import Belongings, modules_of
 from foresee.seeds import random_states_kept
+
+#: makes a new tensor of one
+Convert = Callable[[Tensor], Tensor]
 
 
 @contextmanager
@@ -32,7 +36,7 @@ def untouched(network: nn.Module, seed: int = 0, *, values: bool = True) -> Iter
     (True, [0.0, 0.0])
     """
     belongings = Belongings(network, values=values)
-    with random_states_kept(seed), _settings_kept():
+    with process_kept(seed):
         try:
             yield network
         except BaseException as error:
@@ -45,14 +49,15 @@ def untouched(network: nn.Module, seed: int = 0, *, values: bool = True) -> Iter
 
 
 @contextmanager
-def _settings_kept() -> Iterator[None]:
-    """What a network may set for the whole process is as before afterwards: the type of new tensors, recording gradients."""
+def process_kept(seed: int) -> Iterator[None]:
+    """Inside, random numbers start from `seed`; what a network may set for the whole process is as before afterwards."""
     dtype, recording = torch.get_default_dtype(), torch.is_grad_enabled()
-    try:
-        yield
-    finally:
-        torch.set_default_dtype(dtype)
-        torch.set_grad_enabled(recording)
+    with random_states_kept(seed):
+        try:
+            yield
+        finally:
+            torch.set_default_dtype(dtype)
+            torch.set_grad_enabled(recording)
 
 
 def uncompiled() -> AbstractContextManager[object]:
@@ -91,11 +96,12 @@ def copy_buffers(network: nn.Module) -> None:
 
 
 @contextmanager
-def converted(network: nn.Module, convert: Callable[[Tensor], Tensor]) -> Iterator[None]:
+def converted(network: nn.Module, convert: Convert, *, statistics: bool = True) -> Iterator[None]:
     """Inside, every floating parameter and buffer holds `convert(itself)`; afterwards the tensors found, never written to.
 
-    `convert` makes a new tensor. Other buffers are copied. Parameters stay the same objects, so layers that keep lists of
-    their own weights see the change as well. New tensors are made in the converted type by default, for modules that make
+    `convert` makes a new tensor. Other buffers are copied; without `statistics` those of norms stay as they are, for uses
+    inside which nobody reads or writes them. Parameters stay the same objects, so layers that keep lists of their own
+    weights see the change as well. New tensors are made in the converted type by default, for modules that make
     some while they run.
 
     >>> layer = nn.Linear(2, 1)
@@ -108,7 +114,8 @@ def converted(network: nn.Module, convert: Callable[[Tensor], Tensor]) -> Iterat
     modules = modules_of(network)
     held = {id(p): p for module in modules for p in module._parameters.values() if p is not None}
     parameters = [(p, p.data) for p in held.values() if p.is_floating_point()]
-    buffers = [(m, k, b) for m in modules for k, b in m._buffers.items() if b is not None]
+    kept = [m for m in modules if m._buffers and (statistics or not isinstance(m, _NormBase))]
+    buffers = [(m, k, b) for m in kept for k, b in m._buffers.items() if b is not None]
     usual = torch.get_default_dtype()
     try:
         made: dict[int, Tensor] = {}

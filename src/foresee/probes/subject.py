@@ -23,9 +23,19 @@ from foresee.probes.belongings import modules_of
 from foresee.probes.coverage import Coverage, Remark, layered, weights_of
 from foresee.probes.draws import Draws
 from foresee.probes.losses import Loss, choose
+from foresee.probes.ours import Ours, Remembered
 from foresee.probes.outputs import Outputs, selecting
 from foresee.probes.splitting import out_of_memory
-from foresee.probes.state import converted, copy_buffers, double, uncompiled, untouched, use_batch_statistics
+from foresee.probes.state import (
+    Convert,
+    converted,
+    copy_buffers,
+    double,
+    process_kept,
+    uncompiled,
+    untouched,
+    use_batch_statistics,
+)
 
 T = TypeVar("T")
 NO_LABELS = "no labels in the batch: hand over (inputs, labels)"
@@ -44,6 +54,7 @@ class Subject:
         draws: Draws | None = None,
         create_graph: bool = False,
         outputs: Outputs | None = None,
+        ours: Ours | None = None,
     ) -> None:
         self.network, self.seed, self.given_loss, self.create_graph = network, seed, loss, create_graph
         self.given_outputs, self.select = outputs, selecting(outputs)
@@ -55,6 +66,9 @@ class Subject:
             raise UnsupportedError("the network has lazy layers without a size yet: run it once on a sample first")
         self._without_numbers = any(weight.is_meta for weight in weights)
         self.draws = draws or Draws(seed)
+        #: the network as one of ours, where it is; a stranger's is put back after each contact
+        self.ours = None if create_graph else ours
+        self._double: Convert = double if self.ours is None else Remembered(double)
         #: what has to be said beside a value made from what was asked for; whoever starts a new value empties it
         self.remarks: set[Remark] = set()
         self._memory: dict[Any, tuple[Any, bool, set[Remark]]] = {}
@@ -73,7 +87,7 @@ class Subject:
     @cached_property
     def scripted(self) -> bool:
         """Whether some of the network is TorchScript, whose layers run without their hooks."""
-        return any(isinstance(module, torch.jit.ScriptModule) for module in self.network.modules())
+        return any(isinstance(module, torch.jit.ScriptModule) for module in modules_of(self.network))
 
     @property
     def weights(self) -> dict[str, Tensor]:
@@ -134,8 +148,10 @@ class Subject:
         return outputs
 
     @contextmanager
-    def contact(self, convert: Callable[[Tensor], Tensor] | None = None) -> Iterator[nn.Module]:
+    def contact(self, convert: Convert | None = None, *, tracking: bool = False) -> Iterator[nn.Module]:
         """The network, to be run: with batch statistics, its tensors converted if asked; as found again afterwards.
+
+        Running statistics, which no other run sees, need not be kept by one of ours; who reads them says `tracking`.
 
         Where looks are to be differentiated (`create_graph`), a graph outlives its contact: the network then runs with
         copies of its buffers, since putting values back into the buffers would change what the graph remembers of them.
@@ -149,12 +165,18 @@ class Subject:
             stack.enter_context(uncompiled())
             if self.scripted:  # after a few runs TorchScript would hide its operations in one
                 stack.enter_context(torch.jit.optimized_execution(False))  # type: ignore[attr-defined]
-            stack.enter_context(untouched(self.network, self.seed, values=convert is None))
-            use_batch_statistics(self.network)
-            if self.create_graph:
-                copy_buffers(self.network)
-            if convert is not None:
-                stack.enter_context(converted(self.network, convert))
+            if self.ours is not None:
+                stack.enter_context(process_kept(self.seed))
+                stack.enter_context(self.ours.contact(convert))
+                if tracking:
+                    stack.enter_context(self.ours.tracking())
+            else:
+                stack.enter_context(untouched(self.network, self.seed, values=convert is None))
+                use_batch_statistics(self.network)
+                if self.create_graph:
+                    copy_buffers(self.network)
+                if convert is not None:
+                    stack.enter_context(converted(self.network, convert))
             try:
                 yield self.network
             except ValueError as error:
@@ -171,7 +193,7 @@ class Subject:
         """
         if not self.create_graph:
             try:
-                with self.contact(double) as network:
+                with self.contact(self._double) as network:
                     return look(network, torch.float64)
             except (RuntimeError, TypeError) as error:
                 if self.dtype == torch.float64 or out_of_memory(error):

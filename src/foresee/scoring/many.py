@@ -39,7 +39,8 @@ class ScoreMatrix:
     """The scores of one proxy: rows are architectures, columns are seeds; NaN where there is no value.
 
     `statuses` are those of the scores, `reasons` count why some have no value. `parts` are the numbers the values were made
-    from, by name. `cached` is how many of the scores were known before.
+    from, by name. `cached` is how many of the scores were known before, `stacked` how many were read from stacks of
+    architectures.
     """
 
     proxy: str
@@ -50,6 +51,7 @@ class ScoreMatrix:
     reasons: Counter[str] = field(default_factory=Counter)
     parts: Mapping[str, NDArray[np.float64]] = field(default_factory=dict)
     cached: int = 0
+    stacked: int = 0
 
     def __repr__(self) -> str:
         rows, seeds = self.values.shape
@@ -171,6 +173,7 @@ class _Session:
         self.distinct = list(dict.fromkeys(texts))
         self.found: dict[tuple[str, int, str], Score] = {}
         self.known: set[tuple[str, int, str]] = set()
+        self.stacked: set[tuple[str, int, str]] = set()
 
     def go(self, engine: engines.Engine) -> None:
         """Look up, score what is missing, keep it."""
@@ -192,7 +195,9 @@ class _Session:
             self.scorer.prepare(self._warm_place(), resume=True, observers=[self.announce])
         total = len(self.seeds) * len(self.distinct)
         done = total - len(missing)
-        self.announce(Event("resumed" if done else "started", done, total, details={"kept": done}))
+        self.announce(
+            Event("resumed" if done else "started", done, total, details={"kept": done, "ways": self.scorer.ways})
+        )
         desk = Desk(engine, self.scorer.together)
         for ticket, (text, seed, names) in enumerate(missing):
             desk.submit(ticket, text, names, seed)
@@ -202,6 +207,7 @@ class _Session:
             scores = self._scores(answer.scored, names, seed)
             self.cache.put(text, {self.key(text, one.proxy, seed): one for one in scores})
             self.found |= {(text, seed, one.proxy): one for one in scores}
+            self.stacked |= {(text, seed, name) for name in answer.scored.stacked}
             done += 1
             bad = [one for one in scores if not one.ok]
             reason = "; ".join(f"{one.proxy}: {one.reason}" for one in bad)
@@ -244,4 +250,5 @@ class _Session:
             Counter(f"{one.status}: {one.reason}" if one.reason else one.status for one in every if not one.ok),
             {part: column(one.parts.get(part) for one in every) for part in parts},
             sum((text, seed, name) in self.known for text in self.texts for seed in self.seeds),
+            sum((text, seed, name) in self.stacked for text in self.texts for seed in self.seeds),
         )

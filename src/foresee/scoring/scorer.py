@@ -15,6 +15,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+import torch
 from torch import nn
 
 from foresee import data as data_room
@@ -26,8 +27,9 @@ from foresee.lazy import find
 from foresee.proxies import base as proxies_base
 from foresee.proxies.base import Proxy, Score
 from foresee.runs.events import Observer
-from foresee.scoring.one import scores
+from foresee.scoring.one import looked_at
 from foresee.scoring.settings import ScoringSettings
+from foresee.scoring.stacked.stacking import JOB, Stacker, why_not
 from foresee.seeds import derive
 from foresee.spaces.base import Space
 from foresee.spaces.candidate import Candidate
@@ -60,6 +62,8 @@ class Scored:
     scores: tuple[Score, ...] = ()
     seconds: float = 0.0
     error: str | None = None
+    #: the proxies whose scores were read from a stack of architectures
+    stacked: frozenset[str] = frozenset()
 
 
 class Scorer:
@@ -78,9 +82,6 @@ class Scorer:
     [344346.0, 344346.0]
     """
 
-    #: how many architectures it likes to have in one job
-    together = 1
-
     def __init__(
         self,
         space: str | Space[Any],
@@ -95,10 +96,13 @@ class Scorer:
         self._batches: dict[tuple[int, int, int], list[Batch]] = {}
         self._proxies: dict[str, Proxy] = {}
         self._others: dict[str, Scorer] = {}
+        self._reasons: dict[str, str] = {}
+        #: how many architectures were looked at in stacks so far
+        self.stacked = 0
 
     def __getstate__(self) -> dict[str, Any]:
         kept = {key: self.__dict__[key] for key in ("settings", "formulas", "_space", "_space_settings", "_data")}
-        return {**kept, "_batches": {}, "_proxies": {}, "_others": {}}
+        return {**kept, "_batches": {}, "_proxies": {}, "_others": {}, "_reasons": {}, "stacked": 0}
 
     def check(self) -> None:
         """Names, settings, device, space and data, before anything is begun."""
@@ -108,6 +112,10 @@ class Scorer:
         for proxy in self.proxies.values():
             self.batches(proxy, self.settings.seed)
         self.space  # noqa: B018 - a name that does not exist is said now
+        if self.settings.stacked:
+            for name in self.proxies:
+                if not self._is_counted(name) and self.why_not_stacked(name):
+                    raise InputError(f"stacked (--stacked): {self.why_not_stacked(name)}")
 
     # -- what is scored, by what, on what -----------------------------------------------------------------------------
     @cached_property
@@ -140,6 +148,11 @@ class Scorer:
         """The proxies of the settings by full name, the steering one first."""
         found = [self.proxy(name) for name in self.settings.proxies]
         return {proxy.full_name: proxy for proxy in found}
+
+    @property
+    def device(self) -> str:
+        """Where networks are looked at; an engine gives its workers cards by this."""
+        return self.settings.device
 
     def proxy(self, name: str) -> Proxy:
         """Any proxy, with the settings that were given for it."""
@@ -183,6 +196,11 @@ class Scorer:
         """What scores depend on beyond the settings of a score without training; nothing here. Part of a cache's keys."""
         return {}
 
+    @property
+    def builds(self) -> bool:
+        """Whether each network is built for its scores, with weights of its own."""
+        return type(self).network is Scorer.network
+
     def network(self, text: str, seed: int | None = None) -> nn.Module:
         """The network of an architecture as it is looked at: with weights drawn from the seed."""
         return self.candidate(text, seed).build()
@@ -200,7 +218,14 @@ class Scorer:
     def __call__(self, job: Job) -> list[Scored]:
         """The scores of every architecture of a job, in its order. What goes wrong with one does not touch the others."""
         scorer = self.other(dict(job.space_settings))
-        return [scorer._one(text, job.proxies, job.seed) for text in job.texts]
+        names = [name for name in job.proxies if not self._is_counted(name) and not scorer.why_not_stacked(name)]
+        if not names:
+            return [scorer._one(text, job.proxies, job.seed) for text in job.texts]
+        rest = tuple(name for name in job.proxies if name not in names)
+        found = scorer._stacked(job.texts, names, job.seed)
+        self.stacked += sum(bool(one.stacked) for one in found) if scorer is not self else 0
+        alone = [scorer._one(text, rest, job.seed) if rest else Scored() for text in job.texts]
+        return [_joined(job.proxies, *pair) for pair in zip(found, alone, strict=True)]
 
     def of_network(
         self,
@@ -208,12 +233,15 @@ class Scorer:
         names: Iterable[str] | None = None,
         seed: int | None = None,
         memory: str | float | None = math.inf,
+        *,
+        ours: bool = False,
     ) -> list[Score]:
         """A network that is there already, by some of the proxies, in the order they are named.
 
         What a machine has free must not decide what a search finds: nothing is refused for its `memory` unless one says so.
 
-        A score must not depend on which others were asked for, so those that want alike batches share their looks.
+        A score must not depend on which others were asked for, so those that want alike batches share their looks. `ours` are
+        networks that were built for this call.
         """
         seed = self.settings.seed if seed is None else seed
         wanted = [self.proxy(name) for name in names or self.settings.proxies]
@@ -228,7 +256,7 @@ class Scorer:
                 continue
             groups.setdefault(id(batches), (batches, []))[1].append(proxy)
         for batches, group in groups.values():
-            found |= scores(
+            found |= looked_at(
                 network,
                 batches,
                 group,
@@ -236,9 +264,88 @@ class Scorer:
                 repeats=self.settings.repeats,
                 device=self.settings.device,
                 memory=memory,
+                ours=ours,
             )
         return [found[proxy.full_name] for proxy in wanted]
 
+    # -- many at once -------------------------------------------------------------------------------------------------
+    @property
+    def together(self) -> int:
+        """How many architectures it likes to have in one job: 1, or as many as are looked at together."""
+        stacks = any(not self._is_counted(name) and not self.why_not_stacked(name) for name in self.proxies)
+        return JOB if stacks else 1
+
+    def why_not_stacked(self, name: str) -> str:
+        """Why the scores of a proxy are not read from stacks of architectures; "" where they are."""
+        if name not in self._reasons:
+            self._reasons[name] = self._why_not_stacked(name)
+        return self._reasons[name]
+
+    def _why_not_stacked(self, name: str) -> str:
+        if self.settings.stacked is False:
+            return "one by one was asked for (stacked = false)"
+        if type(self).network is not Scorer.network:
+            return "networks are trained before they are looked at, each with weights of its own"
+        if self.settings.stacked is None and torch.device(self.settings.device).type == "cpu":
+            return "on a CPU architectures are looked at one by one unless stacks are asked for"
+        return why_not(self.space, self.task, self.proxy(name))
+
+    @property
+    def ways(self) -> str:
+        """How the proxies of the settings are read, in words; "" where none is read from stacks, as it is usual."""
+        told = [name for name in self.proxies if not self._is_counted(name)]
+        stacks = [name for name in told if not self.why_not_stacked(name)]
+        if not stacks:
+            return ""
+        words = f"{', '.join(stacks)}: many architectures at once"
+        return "; ".join([words, *(f"{name}: {self.why_not_stacked(name)}" for name in told if name not in stacks)])
+
+    def _is_counted(self, name: str) -> bool:
+        return self.formulas and name in COUNTED
+
+    @cached_property
+    def _stacker(self) -> Stacker:
+        return Stacker(self.space, self.task, usable(self.settings.device), self.settings.memory)
+
+    def _stacked(self, texts: Sequence[str], names: Sequence[str], seed: int) -> list[Scored]:
+        """The scores of some proxies from stacks of all these architectures; the seconds are shared evenly."""
+        start = time.perf_counter()
+        found: list[dict[str, Score] | str] = []
+        ops: list[Sequence[str]] = []
+        for text in texts:  # one that is no architecture is no other's affair
+            try:
+                ops.append(self.space.parse(text).ops)
+                found.append({})
+            except ForeseeError as error:
+                found.append(said(error))
+        read = [one for one in found if isinstance(one, dict)]
+        try:
+            with threads(self.settings.threads):
+                for batches, proxies in self._by_batches(names, seed):
+                    weights, repeats = derive(seed, "weights"), self.settings.repeats
+                    made = self._stacker(ops, batches, proxies, seed=seed, weights_seed=weights, repeats=repeats)
+                    for own, more in zip(read, made, strict=True):
+                        own |= more
+        except (DataError, RuntimeError, MemoryError) as error:
+            found = [one if isinstance(one, str) else said(error) for one in found]
+        share = (time.perf_counter() - start) / max(1, len(texts))
+        self.stacked += sum(isinstance(one, dict) for one in found)
+        return [
+            Scored(error=one, seconds=share)
+            if isinstance(one, str)
+            else Scored(tuple(one[name] for name in names), share, stacked=frozenset(names))
+            for one in found
+        ]
+
+    def _by_batches(self, names: Sequence[str], seed: int) -> list[tuple[list[Batch], list[Proxy]]]:
+        """Proxies that want alike batches, which share their looks."""
+        groups: dict[int, tuple[list[Batch], list[Proxy]]] = {}
+        for proxy in map(self.proxy, names):
+            batches = self.batches(proxy, seed)
+            groups.setdefault(id(batches), (batches, []))[1].append(proxy)
+        return list(groups.values())
+
+    # -- one by one ---------------------------------------------------------------------------------------------------
     def _one(self, text: str, names: Sequence[str], seed: int) -> Scored:
         start = time.perf_counter()
         try:
@@ -248,7 +355,7 @@ class Scorer:
                 rest = [name for name in names if name not in found]
                 if rest:
                     network = self.network(text, seed)
-                    found |= dict(zip(rest, self.of_network(network, rest, seed), strict=True))
+                    found |= dict(zip(rest, self.of_network(network, rest, seed, ours=self.builds), strict=True))
         except (
             Exception,
             SystemExit,
@@ -269,6 +376,16 @@ class Scorer:
         blank = Score("", None, seed=seed, repeats=self.settings.repeats)
         blank = replace(blank, spread=None if blank.repeats == 1 else 0.0, seconds=time.perf_counter() - start)
         return {name: replace(blank, proxy=name, value=float(getattr(counts, COUNTED[name]))) for name in names}
+
+
+def _joined(names: Sequence[str], first: Scored, second: Scored) -> Scored:
+    """What two ways gave of one architecture, in the order of the proxies."""
+    error = first.error or second.error
+    seconds = first.seconds + second.seconds
+    if error is not None:
+        return Scored(error=error, seconds=seconds)
+    found = {one.proxy: one for one in (*first.scores, *second.scores)}
+    return Scored(tuple(found[name] for name in names), seconds, stacked=first.stacked)
 
 
 def scorer_of(

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from foresee.errors import InputError, UnknownNameError
-from foresee.quantities import format_share, parse_share
+from foresee.quantities import format_share, parse_bytes, parse_share
 from foresee.registry import tidy
 from foresee.settings import Kind, Settings, name, names, setting, sizes, table, whole
 from foresee.task import MOST, Task
@@ -40,6 +40,9 @@ class ScoringSettings(Settings):
         seed: decides weights, draws and batches, alike for all architectures.
         threads: torch threads per worker; rounding depends on it, so it belongs to the settings.
         device: where networks are scored.
+        stacked: look at many architectures at once (true; an error where that is impossible) or one by one (false); by
+            default many at once on an accelerator, where proxy and space allow it.
+        memory: what a stack of architectures may take on the device, such as `8GiB`; by default half of what is free.
         warmup: train a little before looking: a share of the training samples, such as `10%`; by default nothing is trained.
         warmup_by: `supernet` (one for all, from which each network inherits its weights) or `network` (each by itself); by
             default the supernet, where the space has one.
@@ -61,6 +64,8 @@ class ScoringSettings(Settings):
     seed: int = setting(0, whole(-MOST_SEED, MOST_SEED))
     threads: int = setting(1, whole(1, MOST_THREADS))
     device: str = setting("cpu", name("a device such as cpu or cuda"))
+    stacked: bool | None = setting(None, Kind("true or false", lambda value: isinstance(value, bool)))
+    memory: str | None = setting(None, name("memory such as 8GiB"))
     warmup: str | None = setting(None, Kind("a share such as 10%", lambda value: isinstance(value, str | float | int)))
     warmup_by: str | None = setting(None, name("supernet or network"))
     warmup_recipe: str | None = setting(None, name("a recipe's name or file"))
@@ -69,6 +74,8 @@ class ScoringSettings(Settings):
         super().__post_init__()
         if self.warmup is not None:
             object.__setattr__(self, "warmup", format_share(parse_share(self.warmup)))
+        if self.memory is not None:
+            parse_bytes(self.memory)
         if self.warmup_by not in (None, *WARMUPS):
             raise UnknownNameError("way to warm up", str(self.warmup_by), WARMUPS)
         if self.warmup is None and (self.warmup_by or self.warmup_recipe):

@@ -140,6 +140,16 @@ class Space(ABC, Generic[A]):
         """The cells of the architecture for drawing; empty where there is no picture."""
         return []
 
+    def find(self, said: str) -> A:
+        """The architecture that is called so (one of `named`), or that has this text.
+
+        >>> from foresee.spaces import get
+        >>> str(get("nasbench101").find("ResNet")) == str(get("nasbench101").named["ResNet"])
+        True
+        """
+        known = self.named
+        return known[said] if said in known else self.parse(said)
+
     @property
     def named(self) -> Mapping[str, A]:
         """Published architectures by name."""

@@ -196,8 +196,17 @@ def test_samples_run_forward_and_backward(kind, count):
         assert all(bool(p.grad.isfinite().all()) for p in network.parameters() if p.grad is not None)
 
 
-def test_networks_for_small_logs_are_limited_beside_their_tables():
+@pytest.mark.parametrize(
+    ("rows", "most"),
+    [
+        (500, 60_000),
+        (20_000, 120_000),
+        (66_667, 400_000),
+        (400_000, 400_000),
+        (1_000_000, 1_000_000),
+        (4_000_000, None),
+    ],
+)
+def test_networks_are_limited_beside_their_tables_by_the_rows(rows, most):
     space, task = get("nasrec_small"), Task((3,), 1, vocabularies=(10, 20))
-    assert space.usual_limits(task, 199_999) == {"params": {"max": 6 * 199_999 + 16 * 30}}
-    assert space.usual_limits(task, 500) == {"params": {"max": 60_000 + 16 * 30}}
-    assert space.usual_limits(task, 200_000) == {}
+    assert space.usual_limits(task, rows) == ({} if most is None else {"params": {"max": most + 16 * 30}})

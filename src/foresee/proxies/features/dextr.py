@@ -10,7 +10,7 @@ from foresee.errors import InputError, UnsupportedError
 from foresee.probes.jets import curvature
 from foresee.probes.probe import Probe
 from foresee.proxies.base import Needs, proxy
-from foresee.proxies.spectra import for_each, inverse_condition
+from foresee.proxies.spectra import inverse_condition, layers_of
 
 _REFERENCE = {"every_module": True, "whole_batch": True, "radius": 1.0, "angle": 0.0, "coordinates": 10}
 
@@ -76,10 +76,10 @@ def half_harmonic_mean(first: Tensor, second: Tensor) -> Tensor:
 def feature_independence(probe: Probe, *, every_module: bool = False, whole_batch: bool = False) -> Tensor:
     """Sum of the inverse condition numbers of all layers' feature maps."""
     look = "features_of_all" if every_module else "features"
-    features = (probe.batch if whole_batch else probe.sample).see(look)
-    if all(feature.map.shape[1] == 1 for feature in features):
+    layers = layers_of((probe.batch if whole_batch else probe.sample).see(look))
+    if not layers.maps():
         raise UnsupportedError("no feature maps: the output of every layer is a vector, whose condition number is 1")
-    return for_each(inverse_condition, [feature.map for feature in features]).sum()
+    return layers.total(inverse_condition)
 
 
 def output_curvature(

@@ -7,7 +7,7 @@ from torch import Tensor
 from foresee.errors import UnsupportedError
 from foresee.probes.probe import Probe
 from foresee.proxies.base import Needs, proxy
-from foresee.proxies.spectra import for_each, least_correlation
+from foresee.proxies.spectra import layers_of, least_correlation
 
 
 @proxy(
@@ -41,9 +41,9 @@ def meco(probe: Probe, *, every_module: bool = False, whole_batch: bool = False)
     look = "features_of_all" if every_module else "features"
     features = (probe.batch if whole_batch else probe.sample).see(look)
     # A vector would go through the formula as a map of one column and come out as 0.
-    maps = [feature.map for feature in features if feature.map.shape[1] > 1]
+    maps = layers_of(features).maps()
     if not maps:
         raise UnsupportedError(
             "no feature maps: the output of every layer is a vector, whose channels have no correlation"
         )
-    return for_each(least_correlation, maps).sum()
+    return maps.total(least_correlation)

@@ -64,7 +64,7 @@ def zen(probe: Probe, *, gamma: float = 0.01, running: bool = False) -> Tensor:
         terms = torch.stack([v.double().mean() for v in found]) if found else torch.ones(1, device=probe.device)
         return features.double(), moved.double(), terms
 
-    with probe.contact() as network:
+    with probe.contact(tracking=running) as network:
         features, moved, variances = look(network, probe.dtype)
     change, scale = distance(features.flatten(1), moved.flatten(1)), variances.log().sum() / 2
     probe.note(change=change.log(), scale=scale)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
+
 import torch
 from torch import Tensor
 
@@ -39,20 +41,33 @@ def naswot(probe: Probe, *, by_name: bool = False) -> Tensor:
     >>> score(net, torch.randn(4, 3, 8, 8), "naswot").ok
     True
     """
-    patterns: list[Pattern] = probe.batch.see("patterns_by_name" if by_name else "patterns")
+    patterns: list[Pattern] | Agreed = probe.batch.see("patterns_by_name" if by_name else "patterns")
     if not patterns:
         raise UnsupportedError("no ReLU-like activations were called (those inside TorchScript cannot be seen)")
+    K = patterns.agreements() if isinstance(patterns, Agreed) else _agreed(probe, patterns)
+    determinant = torch.linalg.slogdet(K)
+    if float(determinant.sign) == 0:
+        raise RankDeficientError("K is singular: two samples have the same activation patterns")
+    logarithm: Tensor = determinant.logabsdet
+    return logarithm
+
+
+class Agreed(ABC):
+    """Patterns of a network that was looked at among many: counted already."""
+
+    @abstractmethod
+    def agreements(self) -> Tensor:
+        """On how many activations each two samples agree, (samples, samples)."""
+
+
+def _agreed(probe: Probe, patterns: list[Pattern]) -> Tensor:
     samples = len(probe.batch)
     K = torch.zeros(samples, samples, dtype=torch.float64, device=probe.device)
     for pattern in patterns:
         if len(pattern.positive) != samples:
             raise UnsupportedError(f"the activations of {pattern.name} do not have the batch axis first")
         K += agreements(pattern.positive.flatten(1))
-    determinant = torch.linalg.slogdet(K)
-    if float(determinant.sign) == 0:
-        raise RankDeficientError("K is singular: two samples have the same activation patterns")
-    logarithm: Tensor = determinant.logabsdet
-    return logarithm
+    return K
 
 
 def agreements(positive: Tensor) -> Tensor:
@@ -63,6 +78,7 @@ def agreements(positive: Tensor) -> Tensor:
             [2., 3.]], dtype=torch.float64)
     """
     n = positive.shape[-1]
-    # With +1 and -1 the product counts agreements minus disagreements; float32 holds whole numbers below 2^24 exactly.
-    signs = positive.to(torch.float32 if n < 2**24 else torch.float64) * 2 - 1
-    return ((signs @ signs.mT).double() + n) / 2
+    # Units that are positive for both, and those that are for neither: float32 holds whole numbers below 2^24 exactly.
+    ones = positive.to(torch.float32 if n < 2**24 else torch.float64)
+    both, each = (ones @ ones.mT).double(), ones.sum(-1).double()
+    return n - each[..., :, None] - each[..., None, :] + 2 * both

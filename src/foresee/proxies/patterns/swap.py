@@ -42,9 +42,12 @@ def swap(probe: Probe, *, maps_only: bool = False) -> Tensor:
     >>> 2 <= score(net, torch.randn(3, 3, 8, 8), "swap").value <= 8
     True
     """
-    patterns = _patterns(probe, maps_only)
-    words = torch.cat([pack(pattern.positive.flatten(1)) for pattern in patterns], dim=-1)
-    return distinct(words).double()
+
+    def count() -> Tensor:
+        patterns = _patterns(probe, maps_only)
+        return distinct(torch.cat([pack(pattern.positive.flatten(1)) for pattern in patterns], dim=-1)).double()
+
+    return probe.remember(("patterns that differ", maps_only), count)
 
 
 @proxy("swap_reg", needs=_NEEDS, paper=_PAPER, cost="1 forward run", variants=_VARIANTS, initialise="normal")

@@ -6,7 +6,7 @@ stand-alone networks, one-shot networks and RobNets; what differs is how a cell 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import torch
@@ -284,25 +284,27 @@ def _check_auxiliary(size: Size, form: Form) -> None:
 # -- an architecture's network, and its idle parts -------------------------------------------------------------------
 def build(architecture: Architecture, task: Task, form: Form) -> Network:
     """The stand-alone network."""
-    where, outputs = plan(architecture, form)
+    where, outputs = plan(joined_by(architecture), form)
     cells = [BuiltCell(architecture[place.kind], place, form) for place in where]
     return Network(cells, where, outputs, task, form)
 
 
-def plan(architecture: Architecture, form: Form) -> tuple[list[Place], tuple[int, int]]:
-    """Places of an architecture's cells, and the outputs' channels at the second reduction and at the end."""
-    where = places(form, lambda kind: len(architecture[kind].concat))
-    tap, last = (
-        where[layer].channels * len(architecture[where[layer].kind].concat)
-        for layer in (reductions(form.layers)[1], -1)
-    )
+def plan(joined: Mapping[str, int], form: Form) -> tuple[list[Place], tuple[int, int]]:
+    """Places of cells that join so many nodes, by kind, and the outputs' channels at the second reduction and at the end."""
+    where = places(form, joined.__getitem__)
+    tap, last = (where[layer].channels * joined[where[layer].kind] for layer in (reductions(form.layers)[1], -1))
     return where, (tap, last)
+
+
+def joined_by(architecture: Architecture) -> dict[str, int]:
+    """How many nodes each kind of cell joins into its output."""
+    return {kind: len(architecture[kind].concat) for kind in KINDS}
 
 
 def idle(architecture: Architecture, form: Form) -> frozenset[str]:
     """Modules of the stand-alone network that cannot reach its output."""
     live = {kind: reaching(architecture[kind]) for kind in KINDS}
-    kinds = [place.kind for place in plan(architecture, form)[0]]
+    kinds = [place.kind for place in plan(joined_by(architecture), form)[0]]
     dead = {
         f"cells.{layer}.edges.{edge}"
         for layer, kind in enumerate(kinds)

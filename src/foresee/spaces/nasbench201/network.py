@@ -8,6 +8,7 @@ from torch import Tensor, nn
 
 from foresee.spaces.blocks import Reduction, Zero, avg_pool_3x3, image_shape, relu_conv_bn
 from foresee.spaces.four_nodes import Cell, CellNetwork
+from foresee.spaces.moulds import cast
 from foresee.spaces.nasbench201.architecture import Architecture
 from foresee.spaces.partial import Partial
 from foresee.task import Task
@@ -16,9 +17,9 @@ VARIANTS = ("benchmark", "reference")
 
 MAKERS: Mapping[str, Callable[[int, bool], nn.Module]] = {
     "none": lambda channels, affine: Zero(),
-    "avg_pool_3x3": lambda channels, affine: avg_pool_3x3(),
-    "nor_conv_3x3": lambda channels, affine: relu_conv_bn(channels, channels, 3, affine=affine),
-    "nor_conv_1x1": lambda channels, affine: relu_conv_bn(channels, channels, 1, affine=affine),
+    "avg_pool_3x3": lambda channels, affine: cast(avg_pool_3x3),
+    "nor_conv_3x3": lambda channels, affine: cast(relu_conv_bn, channels, channels, 3, affine=affine),
+    "nor_conv_1x1": lambda channels, affine: cast(relu_conv_bn, channels, channels, 1, affine=affine),
     "skip_connect": lambda channels, affine: nn.Identity(),
 }
 
@@ -51,7 +52,7 @@ class Network(CellNetwork):
         def row() -> Iterator[nn.Module]:
             for stage, width in enumerate(widths):
                 if stage:
-                    yield Reduction(widths[stage - 1], width)
+                    yield cast(Reduction, widths[stage - 1], width)
                 yield from (make(width) for _ in range(cells))
 
         inputs = image_shape(task, "nasbench201")[0]

@@ -11,6 +11,7 @@ from foresee.errors import InputError
 from foresee.spaces import counting
 from foresee.spaces.counting import Counts
 from foresee.spaces.nasrec.architecture import BINARY_OPS, Architecture, Block, Live, liveness
+from foresee.spaces.nasrec.first_order import FirstOrder
 from foresee.spaces.nasrec.layers import (
     EMBEDDING,
     INTERACT_TOKENS,
@@ -122,10 +123,13 @@ class Network(nn.Module):
     """Embeddings, blocks, and a linear head on the last block's outputs.
 
     Blocks, or halves of blocks, that cannot reach the head hold their parameters (the published counts include them) but
-    are not computed. `joint` says how linear layers over several inputs hold their weights.
+    are not computed. `joint` says how linear layers over several inputs hold their weights. With `first_order` a logistic
+    regression is added to the logit, and the head begins at 0: at first the whole is that regression.
     """
 
-    def __init__(self, architecture: Architecture, task: Task, joint: Joint = Joined) -> None:
+    def __init__(
+        self, architecture: Architecture, task: Task, joint: Joint = Joined, *, first_order: bool = False
+    ) -> None:
         super().__init__()
         dense, sparse = sizes(architecture, *click_log(task, "nasrec"))
         live, self.reads_embeddings = liveness(architecture)
@@ -136,6 +140,10 @@ class Network(nn.Module):
         )
         head = [dense[-1], *(EMBEDDING * tokens for tokens in sparse[-1])]
         self.head = joint(head, task.outputs, True)
+        self.first_order = FirstOrder(task) if first_order else None
+        if first_order:
+            for one in self.head.parameters():
+                nn.init.zeros_(one)
 
     def _states(self, dense: Tensor, sparse: Tensor) -> tuple[list[Tensor | None], list[list[Tensor]]]:
         dense_states: list[Tensor | None] = [dense]
@@ -158,13 +166,18 @@ class Network(nn.Module):
         """Dense features (B, n) and indices of sparse features (B, m) to logits (B, outputs)."""
         dense_states, sparse_states = self._states(dense, sparse)
         logits: Tensor = self.head([dense_states[-1], *(part.flatten(1) for part in sparse_states[-1])])
-        return logits
+        return logits if self.first_order is None else logits + self.first_order(dense, sparse)
 
 
 # -- counts -----------------------------------------------------------------------------------------------------------
 def embedding_params(task: Task) -> int:
     """Numbers in all embedding tables."""
     return EMBEDDING * sum(task.vocabularies)
+
+
+def first_order_counts(task: Task) -> Counts:
+    """A weight for each number and each value, and one more."""
+    return counting.linear(task.inputs[0], 1) + Counts(sum(task.vocabularies), 0)
 
 
 def counts(architecture: Architecture, task: Task) -> Counts:

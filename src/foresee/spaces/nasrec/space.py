@@ -26,15 +26,15 @@ from foresee.spaces.nasrec.architecture import (
 )
 from foresee.spaces.nasrec.one_shot import NASRecOneShot
 from foresee.spaces.nasrec.picture import picture
-from foresee.task import FEW_ROWS, Task
+from foresee.task import MANY_ROWS, Task
 
 DENSE_WIDTHS = (16, 32, 64, 128, 256, 512, 768, 1024)
 SPARSE_WIDTHS = (16, 32, 48, 64)
 SAMPLINGS = ("uniform", "published")
 IDENTITIES = ("function", "token")
-#: parameters that a network for a small log may have beside its embedding tables, where nobody says otherwise: so many for
-#: each row to learn from, and at least so many
-A_ROW, AT_LEAST = 6, 60_000
+#: parameters that a network may have beside its embedding tables, where nobody says otherwise: so many for each row to learn
+#: from, at least so many, and at most so many where there are fewer rows than that; with more rows one for each
+A_ROW, AT_LEAST, MIDDLE = 6, 60_000, 400_000
 #: genes of the published mutation: which inputs (macro), and what is done with them (micro)
 _MACRO = ("dense_inputs", "sparse_inputs", "left", "right")
 _MICRO = ("ops", "dense_width", "sparse_width", *FLAGS)
@@ -77,6 +77,8 @@ class NASRec(Space[Architecture]):
             mutation draws one choice again, which may leave all as it was.
         identity: `function` (architectures that compute the same function are one) or `token` (the published key, in
             which choices that nothing reads count too).
+        first_order: networks have a logistic regression beside their blocks, as DeepFM has (not published; one-shot
+            networks have none, so it is given to what is trained in the end: a recipe's `first_order`).
     """
 
     source = "NASRec (Zhang et al., WWW 2023); searched by SiGeo"
@@ -92,6 +94,7 @@ class NASRec(Space[Architecture]):
         most_inputs: int = 4,
         sampling: str = "uniform",
         identity: str = "function",
+        first_order: bool = False,
     ) -> None:
         for key, value in (("blocks", blocks), ("most_inputs", most_inputs)):
             whole(key, value, of=f"space {self.name}")
@@ -102,6 +105,7 @@ class NASRec(Space[Architecture]):
         for key, name, known in (("sampling", sampling, SAMPLINGS), ("identity", identity, IDENTITIES)):
             if name not in known:
                 raise UnknownNameError(f"{key} of space {self.name}", str(name), known)
+        self.first_order = first_order
         self.blocks, self.most_inputs, self.sampling, self.identity = blocks, most_inputs, sampling, identity
         self.dense_widths, self.sparse_widths = tuple(dense_widths), tuple(sparse_widths)
         self.alphabet = Alphabet(self.dense_ops, self.sparse_ops, self.dense_widths, self.sparse_widths)
@@ -216,12 +220,13 @@ class NASRec(Space[Architecture]):
     def build(self, architecture: Architecture, task: Task) -> networks.Network:
         """The network for a click log of any number of features, called with dense and sparse features."""
         networks.click_log(task, self.name)
-        return networks.Network(architecture, task)
+        return networks.Network(architecture, task, first_order=self.first_order)
 
     def counts(self, architecture: Architecture, task: Task) -> Counts:
         """Exact, by formula; the embedding tables included."""
         networks.click_log(task, self.name)
-        return networks.counts(architecture, task) + Counts(networks.embedding_params(task), 0)
+        found = networks.counts(architecture, task) + Counts(networks.embedding_params(task), 0)
+        return found + networks.first_order_counts(task) if self.first_order else found
 
     def nonembedding_params(self, architecture: Architecture, task: Task) -> int:
         """Parameters without the embedding tables: the number that papers print."""
@@ -229,15 +234,18 @@ class NASRec(Space[Architecture]):
         return networks.counts(architecture, task).params
 
     def usual_limits(self, task: Task, samples: int) -> dict[str, dict[str, float]]:
-        """Beside their tables, networks for a small log have at most six parameters for each row, or 60,000.
+        """What networks have at most beside their tables: six parameters a row, or 60,000; of more than 400,000 one
+        a row; no limit from four million rows on.
 
         Scores grow with every layer and do not see how few rows there are. Without a limit a search of a log of ten thousand
         rows ends at networks of four million parameters, which learn it by heart in an epoch and are worse than a logistic
-        regression. On folds of training and validation rows three are as good as six (Criteo, Avazu), thirty worse (Criteo).
+        regression; on folds of training and validation rows three a row are as good as six (Criteo, Avazu), thirty worse
+        (Criteo). Of 400,000 rows, seen once, networks of one to three million have not learnt more than single columns.
         """
-        if not task.vocabularies or samples >= FEW_ROWS:
+        if not task.vocabularies or samples >= MANY_ROWS:
             return {}
-        return {"params": {"max": max(A_ROW * samples, AT_LEAST) + networks.embedding_params(task)}}
+        most = max(AT_LEAST, min(A_ROW * samples, MIDDLE), samples)
+        return {"params": {"max": most + networks.embedding_params(task)}}
 
     def unused_parameters(self, architecture: Architecture) -> frozenset[str]:
         """Parts of blocks that cannot reach the logit, and the embeddings where nothing reads them."""
@@ -255,6 +263,11 @@ class NASRec(Space[Architecture]):
         if options:
             raise InputError(
                 f"one-shot network of {self.name}: unknown option {', '.join(sorted(options))}; there are none"
+            )
+        if self.first_order:
+            raise InputError(
+                f"one-shot network of {self.name}: there is none with a part of first order; leave first_order out of the "
+                "search, the recipe of the training gives it"
             )
         networks.click_log(task, self.name)
         return NASRecOneShot(self.alphabet, self.blocks, self.most_inputs, task)

@@ -1,0 +1,168 @@
+"""The run of a stack of networks: the parts of their skeleton, every operation once, for all architectures that have it."""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from torch import Tensor
+
+from foresee.scoring.stacked.layers import Samples, convolved, halved, joined, pooled, shifted, tiled
+from foresee.scoring.stacked.skeleton import Cell, Chain, Concat, Conv, Linear, Norm, Part, Step, Sum
+from foresee.scoring.stacked.weights import Stream
+from foresee.scoring.stacked.wiring import Layer, Wiring
+
+
+class Watch:
+    """Hears of everything that the modules of the networks would have been called with; by itself it notes nothing.
+
+    Maps are (n, channels, entries, height, width); `owners` are the n architectures, None for all of the stack; `times` is
+    how many modules of each do the same.
+    """
+
+    #: whether gradients by the weights are wanted, and by all other parameters too
+    differentiates = False
+    every_parameter = False
+
+    def relu(self, owners: Tensor | None, inputs: Tensor, outputs: Tensor, times: Tensor | None = None) -> None:
+        """A ReLU."""
+
+    def layer(self, layer: Layer, inputs: Tensor, weights: Tensor, outputs: Tensor) -> None:
+        """A convolution, or the classifier, whose positions are 1x1."""
+
+    def parameter(self, name: str, owners: Tensor | None, values: Tensor) -> None:
+        """Any other parameter, (n, ...); only where gradients by every parameter are wanted."""
+
+    def other(self, owners: Tensor | None, outputs: Tensor, times: Tensor | None = None) -> None:
+        """Any other module: norms, pools, identities."""
+
+
+#: what a part without weights makes of a map; the others are written out below
+_PLAIN = {Step.POOL: pooled, Step.HALVE: halved, Step.TILES: tiled, Step.JOIN: joined}
+
+
+class Network:
+    """All networks of a stack.
+
+    Args:
+        wiring: the architectures.
+        stream: their weights.
+        dtype: the numbers it computes in.
+        entries: what the third axis of the maps holds.
+        watch: told of every call.
+    """
+
+    def __init__(
+        self, wiring: Wiring, stream: Stream, dtype: torch.dtype, entries: Samples, watch: Watch | None = None
+    ) -> None:
+        self._wiring, self._stream, self._dtype = wiring, stream, dtype
+        self._entries, self._watch = entries, watch or Watch()
+
+    def __call__(self, inputs: Tensor) -> Tensor:
+        """(entries, channels, H, W), the same for all architectures, to outputs (architectures, entries, outputs)."""
+        x = inputs.to(self._dtype).transpose(0, 1)[None]
+        return self._through(self._wiring.skeleton.parts, None, x)[..., 0, 0].transpose(1, 2)
+
+    # -- parts --------------------------------------------------------------------------------------------------------
+    def _through(self, parts: Chain, owners: Tensor | None, x: Tensor) -> Tensor:
+        """What these architectures (None: all) make of a map."""
+        for part in parts:
+            x = self._part(part, owners, x)
+        return x
+
+    def _part(self, part: Part, owners: Tensor | None, x: Tensor) -> Tensor:
+        match part:
+            case Step():
+                return self._step(part, owners, x)
+            case Conv():
+                layer = self._wiring.layers[part]
+                weights = self._weights(layer)
+                out = convolved(x, weights, layer.kernel, layer.stride)
+                self._watch.layer(layer, x, weights, out)
+                return out
+            case Norm():
+                return self._normed(part.name, owners, x)
+            case Cell():
+                return self._cell(part, x)
+            case Sum():
+                main = self._through(part.main, owners, x)
+                return self._through(part.shortcut, owners, x) + main
+            case Concat():
+                return torch.cat([self._through(way, owners, x) for way in part.ways], 1)
+            case Linear():
+                return self._linear(self._wiring.layers[part], x)
+
+    def _step(self, step: Step, owners: Tensor | None, x: Tensor, times: Tensor | None = None) -> Tensor:
+        """A part without weights; `times` is how many modules of each architecture do the same."""
+        if step is Step.SHIFT:  # no module
+            return shifted(x)
+        if step is Step.RELU:
+            out = self._entries.relu(x)
+            self._watch.relu(owners, x, out, times)
+            return out
+        if step is Step.AVERAGE:
+            out = x.mean((3, 4), keepdim=True)
+            self._watch.other(owners, out)  # pooled, and flattened
+        else:
+            out = _PLAIN[step](x) if step in _PLAIN else x
+        heard = out.expand(self._wiring.count, -1, -1, -1, -1) if owners is None else out  # before the first layer: one
+        self._watch.other(owners, heard, times)
+        return out
+
+    def _cell(self, cell: Cell, x: Tensor) -> Tensor:
+        wires, states = self._wiring.cells[cell], [x]
+        shape = self._wiring.count, cell.outputs, x.shape[2], *(-(-side // cell.stride) for side in x.shape[3:])
+        ready: dict[tuple[int, Part], Tensor] = {}
+        for node in cell.nodes:
+            total = x.new_zeros(shape)
+            for edge in cell.edges:
+                if edge.target != node:
+                    continue
+                for option, way in edge.ways:
+                    if (edge.pick, option) not in wires.uses:
+                        continue
+                    first, (owners, places) = way[0], wires.uses[edge.pick, option]
+                    start = edge.source, first
+                    if start not in ready:  # what several edges from one node read alike is made once
+                        readers, times = wires.shared[start]
+                        assert isinstance(first, Step)
+                        ready[start] = self._step(first, readers, states[edge.source].index_select(0, readers), times)
+                    if first is Step.IDENTITY:
+                        made = states[edge.source].index_select(0, owners)
+                    else:
+                        made = ready[start].index_select(0, places)
+                    total = total.index_add_(0, owners, self._through(way[1:], owners, made))
+            states.append(total)
+        return states[-1]
+
+    # -- layers -------------------------------------------------------------------------------------------------------
+    def _linear(self, layer: Layer, x: Tensor) -> Tensor:
+        weights = self._weights(layer)
+        starts = layer.starts + layer.outputs * layer.fan
+        biases = self._stream.biases(starts, layer.outputs, layer.fan).to(self._dtype)
+        if self._watch.every_parameter:
+            self._watch.parameter(f"{layer.name}.bias", None, biases.requires_grad_())
+        out = torch.matmul(weights, x.flatten(2)) + biases[:, :, None] * self._entries.constant(x)
+        out = out[..., None, None]  # as a map of one position, like what any other layer gives
+        self._watch.layer(layer, x, weights, out)
+        return out
+
+    def _weights(self, layer: Layer) -> Tensor:
+        if layer.normal is None:
+            weights = self._stream.weights(layer.starts, layer.outputs, layer.fan)
+        else:  # what each number that is read gives keeps the variance of gradients
+            deviation = math.sqrt(2) / math.sqrt(layer.outputs * layer.kernel**2)
+            weights = self._stream.normals(layer.starts, layer.outputs, layer.fan, layer.normal, deviation)
+        weights = weights.to(self._dtype)
+        return weights.requires_grad_() if self._watch.differentiates else weights
+
+    def _normed(self, name: str, owners: Tensor | None, x: Tensor) -> Tensor:
+        scales: tuple[Tensor, ...] = ()
+        if self._watch.every_parameter:
+            shape = x.shape[:2]
+            scales = x.new_ones(shape, requires_grad=True), x.new_zeros(shape, requires_grad=True)
+            for kind, values in zip(("weight", "bias"), scales, strict=True):
+                self._watch.parameter(f"{name}.{kind}", owners, values)
+        out = self._entries.norm(x, *scales)
+        self._watch.other(owners, out)
+        return out

@@ -1,0 +1,121 @@
+"""How much there is of everything in the networks of a skeleton: maps, weights, and numbers that are drawn."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+
+from foresee.scoring.stacked.skeleton import GRID, Cell, Chain, Concat, Conv, Linear, Part, Shape, Skeleton, Step, Sum
+
+#: maps of a cell beside those of its edges: what it reads, and the sums of its nodes
+_OF_CELL = 4
+
+
+class Sizes:
+    """Of one sample in one network, in numbers.
+
+    `largest` is the largest map outside cells and `last` the shape of the last one before the global average; `widest` is the
+    largest layer, `longest` what a network draws at most. What differs between architectures are the methods.
+    """
+
+    def __init__(self, skeleton: Skeleton) -> None:
+        self.largest = 0
+        self._maps: Counter[tuple[int, str] | None] = Counter()
+        self.last = self._walk(skeleton.parts, skeleton.image)
+        self._weights: Counter[tuple[int, str] | None] = Counter()
+        self.widest = 0
+        drawn: Counter[tuple[int, str] | None] = Counter()
+        for layer, choice in skeleton.layers():
+            self.widest = max(self.widest, layer.numbers)
+            self._weights[choice] += layer.numbers
+            drawn[choice] += layer.drawn
+            if skeleton.normal and isinstance(layer, Conv):
+                drawn[choice] += normals(layer.numbers)
+        most: dict[int, int] = {}
+        for choice, count in drawn.items():
+            if choice is not None:
+                most[choice[0]] = max(most.get(choice[0], 0), count)
+        self.longest = drawn[None] + sum(most.values())
+
+    def held(self, ops: Sequence[str]) -> int:
+        """What the maps of its cells have that gradients are made of."""
+        return self._maps[None] + sum(self._maps[choice] for choice in enumerate(ops))
+
+    def weights(self, ops: Sequence[str]) -> int:
+        """How many weights an architecture has."""
+        return self._weights[None] + sum(self._weights[choice] for choice in enumerate(ops))
+
+    def _walk(self, parts: Chain, shape: Shape) -> Shape:
+        for part in parts:
+            if part is Step.AVERAGE:
+                break
+            if isinstance(part, Cell):
+                self._cell(part, shape)
+            shape = after(part, shape)
+            if part not in (Step.IDENTITY, Step.TILES):
+                self.largest = max(self.largest, math.prod(shape))
+        return shape
+
+    def _cell(self, cell: Cell, shape: Shape) -> None:
+        inside = after(cell, shape)
+        self._maps[None] += _OF_CELL * math.prod(inside)
+        for edge in cell.edges:
+            for option, way in edge.ways:
+                reads = inside if edge.source else shape
+                self._maps[edge.pick, option] += _left(way, reads) + math.prod(inside)  # and once more in the sum
+
+
+def _left(parts: Chain, shape: Shape) -> int:
+    """What the maps have that each of these parts leaves behind."""
+    total = 0
+    for part in parts:
+        total += sum(_left(way, shape) for way in part.ways) if isinstance(part, Concat) else 0
+        shape = after(part, shape)
+        total += math.prod(shape)
+    return total
+
+
+def after(part: Part, shape: Shape) -> Shape:
+    """The shape that a part makes of this one.
+
+    >>> after(Conv("stem", 3, 16, 3, stride=2), (3, 33, 33))
+    (16, 17, 17)
+    """
+    channels, height, width = shape
+    match part:
+        case Conv() | Cell():
+            return part.outputs, -(-height // part.stride), -(-width // part.stride)
+        case Linear():
+            return part.outputs, 1, 1
+        case Step.HALVE:
+            return channels, -(-height // 2), -(-width // 2)
+        case Step.TILES:
+            return channels, height // GRID, width // GRID
+        case Step.AVERAGE:
+            return channels, 1, 1
+        case Step.JOIN:
+            return channels * GRID**2, height, width
+        case Step.SHIFT:  # as many as there are when every second one of it is taken
+            return shape
+        case Sum():
+            return _after(part.main, shape)
+        case Concat():
+            made = [_after(way, shape) for way in part.ways]
+            return sum(one[0] for one in made), *made[0][1:]
+    return shape
+
+
+def _after(parts: Chain, shape: Shape) -> Shape:
+    for part in parts:
+        shape = after(part, shape)
+    return shape
+
+
+def normals(numbers: int) -> int:
+    """How many numbers of its stream torch takes for so many normal ones: the last 16 come anew where sixteens do not fit.
+
+    >>> normals(64), normals(70)
+    (64, 86)
+    """
+    return numbers + 16 * (numbers % 16 != 0)

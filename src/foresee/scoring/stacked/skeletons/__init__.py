@@ -1,0 +1,42 @@
+"""The skeletons of the spaces whose architectures are stacked: one file each, the only ones here that know a space."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from foresee.errors import UnsupportedError
+from foresee.scoring.stacked.sizes import Sizes
+from foresee.scoring.stacked.skeleton import Skeleton
+from foresee.scoring.stacked.skeletons import nasbench201, transnas_micro
+from foresee.spaces.base import Space
+from foresee.spaces.nasbench201.space import NASBench201
+from foresee.spaces.transnas.space import TransNASMicro
+from foresee.task import Task
+
+#: what a skeleton is made by; an `UnsupportedError` says why there is none
+Maker = Callable[[Any, Task], Skeleton]
+_MAKERS: Mapping[type[Space[Any]], Maker] = {
+    NASBench201: nasbench201.skeleton,
+    TransNASMicro: transnas_micro.skeleton,
+}
+#: their names
+SPACES = tuple(sorted(space.name for space in _MAKERS))
+
+
+def skeleton_of(space: Space[Any], task: Task) -> Skeleton:
+    """What the networks of a space have in common; an `UnsupportedError` where they are not stacked.
+
+    >>> skeleton_of(NASBench201(cells=1), Task(inputs=(3, 32, 32), outputs=10)).image
+    (3, 32, 32)
+    """
+    make = _MAKERS.get(type(space))  # of a class of somebody's own nobody knows what it changed
+    if make is None:
+        raise UnsupportedError(f"architectures of {space.name} are not stacked: those of {', '.join(SPACES)} are")
+    if len(task.inputs) != 3 or task.tokens is not None:
+        raise UnsupportedError("stacks are of networks for images")
+    found = make(space, task)
+    if min(Sizes(found).last[1:]) < 2 and found.pieces == 1:
+        size = "x".join(map(str, task.inputs[1:]))
+        raise UnsupportedError(f"images of {size}: batch norm has one value per channel in the last stage")
+    return found

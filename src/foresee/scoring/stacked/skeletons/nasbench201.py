@@ -1,0 +1,51 @@
+"""NAS-Bench-201: stem, three stages of equal cells with residual reductions between them, batch norm, classifier."""
+
+from __future__ import annotations
+
+from foresee.errors import UnsupportedError
+from foresee.scoring.stacked.skeleton import Cell, Chain, Conv, Edge, Linear, Norm, Part, Skeleton, Step, Sum
+from foresee.spaces.four_nodes import EDGES
+from foresee.spaces.nasbench201.space import NASBench201
+from foresee.task import Task
+
+
+def skeleton(space: NASBench201, task: Task) -> Skeleton:
+    """The benchmark's networks, of any width and depth."""
+    if space.variant != "benchmark":
+        raise UnsupportedError(f"variant {space.variant} of {space.name} is not stacked: benchmark is")
+    inputs, height, width = task.inputs
+    widths = (space.channels, 2 * space.channels, 4 * space.channels)
+    parts: list[Part] = [Conv("stem.0", inputs, widths[0], 3), Norm("stem.1")]
+    place = 0
+    for stage, channels in enumerate(widths):
+        if stage:
+            parts.append(_reduction(f"cells.{place}", widths[stage - 1], channels))
+            place += 1
+        for _ in range(space.cells):
+            parts.append(_cell(f"cells.{place}", channels))
+            place += 1
+    parts += [Norm("last.0"), Step.RELU, Step.AVERAGE, Linear("classifier", widths[-1], task.outputs)]
+    return Skeleton((inputs, height, width), tuple(parts))
+
+
+def _cell(name: str, channels: int) -> Cell:
+    edges = []
+    for number, (source, target) in enumerate(EDGES):
+        edge = f"{name}.edges.{number}"
+        ways: tuple[tuple[str, Chain], ...] = (
+            ("skip_connect", (Step.IDENTITY,)),
+            ("avg_pool_3x3", (Step.POOL,)),
+            ("nor_conv_1x1", (Step.RELU, Conv(f"{edge}.1", channels, channels, 1), Norm(f"{edge}.2"))),
+            ("nor_conv_3x3", (Step.RELU, Conv(f"{edge}.1", channels, channels, 3), Norm(f"{edge}.2"))),
+        )
+        edges.append(Edge(source, target, number, ways))
+    return Cell(tuple(edges), channels)
+
+
+def _reduction(name: str, inputs: int, outputs: int) -> Sum:
+    first, second = f"{name}.main.0", f"{name}.main.1"
+    main = (
+        *(Step.RELU, Conv(f"{first}.1", inputs, outputs, 3, stride=2), Norm(f"{first}.2")),
+        *(Step.RELU, Conv(f"{second}.1", outputs, outputs, 3), Norm(f"{second}.2")),
+    )
+    return Sum(main, (Step.HALVE, Conv(f"{name}.shortcut.1", inputs, outputs, 1)))

@@ -1,0 +1,78 @@
+from __future__ import annotations
+
+import pytest
+import torch
+import torch.nn.functional as F
+
+from foresee.probes.jets import taylor
+from foresee.scoring.stacked.layers import Curve, Samples, convolved, halved, joined, pooled, shifted, tiled
+from foresee.spaces.transnas.heads import Join, Tiles
+
+
+def maps(*shape):
+    return torch.randn(*shape, dtype=torch.float64, generator=torch.Generator().manual_seed(1))
+
+
+@pytest.mark.parametrize(("kernel", "stride", "size"), [(1, 1, 5), (3, 1, 5), (3, 2, 6), (3, 2, 5)])
+def test_every_architecture_has_a_convolution_of_its_own_forward_and_back(kernel, stride, size):
+    x, weights = maps(3, 2, 4, size, size).requires_grad_(), maps(3, 5, 2 * kernel**2).requires_grad_()
+    found = convolved(x, weights, kernel, stride)
+    with torch.no_grad():
+        torch.testing.assert_close(convolved(x, weights, kernel, stride), found)
+    for own, weight, out in zip(x, weights, found, strict=True):
+        filters = weight.view(5, 2, kernel, kernel)
+        plain = F.conv2d(own.transpose(0, 1), filters, stride=stride, padding=kernel // 2)
+        torch.testing.assert_close(plain, out.transpose(0, 1))
+    small = x[:2, :1, :1].detach().requires_grad_(), weights[:2, :2, : kernel**2].detach().requires_grad_()
+    assert torch.autograd.gradcheck(lambda *given: convolved(*given, kernel, stride), small)
+
+
+def test_one_map_for_all_architectures():
+    x, weights = maps(1, 2, 3, 4, 4), maps(3, 5, 18)
+    torch.testing.assert_close(convolved(x, weights, 3), convolved(x.expand(3, -1, -1, -1, -1), weights, 3))
+
+
+def test_norms_and_pools_are_those_of_each_architecture_alone():
+    x = maps(3, 2, 4, 5, 5)
+    for own, normed, average, half in zip(x, Samples().norm(x), pooled(x), halved(x), strict=True):
+        plain = own.transpose(0, 1)
+        torch.testing.assert_close(F.batch_norm(plain, None, None, training=True), normed.transpose(0, 1))
+        near = F.avg_pool2d(plain, 3, stride=1, padding=1, count_include_pad=False)
+        torch.testing.assert_close(near, average.transpose(0, 1))
+        torch.testing.assert_close(F.avg_pool2d(plain, 2, ceil_mode=True), half.transpose(0, 1))
+
+
+@pytest.mark.parametrize("size", [(4, 6), (5, 5), (4, 5)])
+def test_every_second_position_of_a_shifted_map_is_one_that_the_even_ones_leave_out(size):
+    x = maps(2, 3, 4, *size)
+    grown = F.pad(x, (0, 1, 0, 1))
+    expected = grown[..., 1::2, 1::2][..., : (size[0] + 1) // 2, : (size[1] + 1) // 2]
+    assert torch.equal(shifted(x)[..., ::2, ::2], expected)
+
+
+def test_tiles_and_what_is_joined_of_them_are_those_of_the_head():
+    x, features = maps(1, 3, 2, 10, 11), maps(4, 5, 18, 1, 1)
+    assert torch.equal(tiled(x)[0].transpose(0, 1), Tiles()(x[0].transpose(0, 1)))
+    for own, found in zip(features, joined(features), strict=True):
+        assert torch.equal(found[..., 0, 0].T, Join()(own[..., 0, 0].T))
+
+
+def test_the_pieces_of_a_sample_share_the_norms_of_a_curve():
+    curve = maps(3, 4, 6, 2, 2)
+    norm = torch.nn.BatchNorm2d(4).double()
+    found = Curve().norm(curve)
+    for own, normed in zip(curve, found, strict=True):
+        plain = own.transpose(0, 1)
+        expected = taylor(_Together(norm), *(plain[start : start + 2][None] for start in (0, 2, 4)))
+        torch.testing.assert_close(torch.cat([one[0] for one in expected]), normed.transpose(0, 1))
+
+
+class _Together(torch.nn.Module):
+    """Two pieces of one sample through a norm."""
+
+    def __init__(self, norm):
+        super().__init__()
+        self.norm = norm
+
+    def forward(self, x):
+        return self.norm(x[0])[None]

@@ -1,0 +1,34 @@
+from __future__ import annotations
+
+import math
+
+import pytest
+import torch
+from tests.stacking import GROUNDS
+
+from foresee.scoring.stacked.sizes import Sizes
+from foresee.scoring.stacked.skeletons import skeleton_of
+from foresee.spaces.nasbench201.space import NASBench201
+from foresee.task import Task
+
+
+@pytest.mark.parametrize("name", GROUNDS)
+def test_weights_and_shapes_are_those_of_the_networks(name):
+    ground = GROUNDS[name]
+    sizes = Sizes(ground.skeleton)
+    for one in ground.cells(3):
+        network = ground.alone(one)
+        assert sizes.weights(one.ops) == sum(p.numel() for p in network.parameters() if p.ndim > 1)
+        with torch.no_grad():
+            stages = network.stages(torch.zeros(2, *ground.task.inputs))
+        assert sizes.last == tuple(stages[-1].shape[1:])
+        assert sizes.largest >= max(math.prod(stage.shape[1:]) for stage in stages)
+
+
+def test_what_cells_hold_is_counted_by_their_operations():
+    sizes = Sizes(skeleton_of(NASBench201(channels=4, cells=2), Task(inputs=(3, 8, 8), outputs=5)))
+    maps = 4 * 64 * 2 + 8 * 16 * 2 + 16 * 4 * 2
+    none, skip, conv = ("none",), ("skip_connect",), ("nor_conv_3x3",)
+    assert sizes.held(none * 6) == 4 * maps
+    assert sizes.held(skip * 2 + none * 4) == (4 + 2 * 2) * maps
+    assert sizes.held(conv * 1 + none * 5) == (4 + 4) * maps

@@ -1,0 +1,57 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from tests.stacking import CELLS, CPU, GROUNDS, MICRO
+
+from foresee.scoring.stacked.sizes import Sizes
+from foresee.scoring.stacked.skeleton import Cell, Step
+from foresee.scoring.stacked.skeletons import skeleton_of
+from foresee.scoring.stacked.wiring import Wiring
+
+
+@pytest.mark.parametrize("name", GROUNDS)
+def test_who_has_what_where(name):
+    ground = GROUNDS[name]
+    architectures = ground.cells()
+    wiring, _ = ground.stack(architectures)
+    for cell, wires in wiring.cells.items():
+        ways = {(edge.pick, option): (edge.source, way[0]) for edge in cell.edges for option, way in edge.ways}
+        for (edge, op), (owners, places) in wires.uses.items():
+            assert owners.tolist() == [place for place, one in enumerate(architectures) if one.ops[edge] == op]
+            assert wires.shared[ways[edge, op]].owners[places].tolist() == owners.tolist()
+
+
+def test_what_several_edges_read_alike_is_there_once():
+    wiring, _ = CELLS.stack(CELLS.cells(0))
+    assert len(set(wiring.cells.values())) == 1
+    owners, times = next(iter(wiring.cells.values())).shared[0, Step.IDENTITY]
+    assert dict(zip(owners.tolist(), times.tolist(), strict=True)) == {2: 1, 4: 3}
+
+
+def test_a_skip_that_reduces_reads_the_relu_of_the_convolutions():
+    wiring, _ = MICRO.stack(MICRO.cells(0)[-1:])
+    halving, keeping = (wiring.cells[part] for part in [p for p in MICRO.skeleton.parts if isinstance(p, Cell)][:2])
+    assert len(set(wiring.cells.values())) == 2
+    assert halving.shared[0, Step.RELU].times.tolist() == [3]
+    assert keeping.shared[0, Step.RELU].times.tolist() == [2]
+    assert (0, Step.IDENTITY) not in halving.shared
+
+
+@pytest.mark.parametrize("name", GROUNDS)
+def test_the_longest_network_draws_as_much_as_sizes_say(name):
+    ground = GROUNDS[name]
+    longest, _ = ground.stack([one for one in ground.cells(0) if set(one.ops) <= {"nor_conv_3x3"}] or ground.cells(0))
+    sizes = Sizes(ground.skeleton)
+    assert longest.length == sizes.longest or name == "jigsaw"
+    assert longest.length <= sizes.longest
+
+
+def test_layers_that_begin_at_different_places_of_a_sixteen_are_no_stack():
+    ground = MICRO
+    space = type(ground.space)(channels=5)
+    with pytest.raises(Exception, match="multiples of 4"):
+        skeleton_of(space, ground.task)
+    wiring = Wiring(ground.skeleton, [one.ops for one in ground.cells()], CPU)
+    with pytest.raises(ValueError, match="sixteen"):
+        wiring._phase(np.array([16, 17]))

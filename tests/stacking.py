@@ -1,0 +1,72 @@
+"""Small stacks, and the networks of their architectures by themselves."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import torch
+
+from foresee.scoring.stacked.skeletons import skeleton_of
+from foresee.scoring.stacked.weights import Stream
+from foresee.scoring.stacked.wiring import Wiring
+from foresee.seeds import derive
+from foresee.spaces.base import Space
+from foresee.spaces.nasbench201.space import NASBench201
+from foresee.spaces.transnas.space import TransNASMicro
+from foresee.task import Task
+
+SEED = derive(0, "weights")
+CPU = torch.device("cpu")
+
+
+class Ground:
+    """A space that is stacked, and a task for small networks.
+
+    Args:
+        space: of cells with six operations.
+        side: of the images.
+        special: cells that are always there.
+    """
+
+    def __init__(self, space: Space[Any], side: int, special: list[tuple[str, ...]]) -> None:
+        self.space, self.special = space, special
+        self.task = Task(inputs=(3, side, side), outputs=5)
+        self.skeleton = skeleton_of(space, self.task)
+
+    def cells(self, count: int = 6) -> list[Any]:
+        """The special ones, and some drawn."""
+        rng = random.Random(3)
+        kind = type(self.space.sample(rng))
+        return [*map(kind, self.special), *(self.space.sample(rng) for _ in range(count))]
+
+    def stack(self, architectures: list[Any]) -> tuple[Wiring, Stream]:
+        """Their wiring and weights."""
+        wiring = Wiring(self.skeleton, [one.ops for one in architectures], CPU)
+        return wiring, Stream(SEED, wiring.length, CPU)
+
+    def alone(self, architecture: Any) -> torch.nn.Module:
+        """The network with the weights that a scorer gives it."""
+        torch.manual_seed(SEED)
+        return self.space.build(architecture, self.task)
+
+
+#: nothing reaches the output; the output hears nothing of one edge; one node hears nothing; all of one kind
+SPECIAL = [
+    ("none",) * 6,
+    ("nor_conv_3x3", "none", "none", "none", "none", "none"),
+    ("nor_conv_3x3", "nor_conv_1x1", "none", "skip_connect", "none", "none"),
+    ("none", "none", "nor_conv_3x3", "none", "nor_conv_1x1", "avg_pool_3x3"),
+    ("skip_connect",) * 6,
+    ("nor_conv_3x3",) * 6,
+]
+#: the same where nothing pools, and a ReLU that a skip and convolutions read alike
+_MICRO = [tuple("nor_conv_1x1" if op == "avg_pool_3x3" else op for op in ops) for ops in SPECIAL]
+_MICRO.append(("skip_connect", "nor_conv_1x1", "skip_connect", "nor_conv_3x3", "none", "skip_connect"))
+
+CELLS = Ground(NASBench201(channels=4, cells=1), 8, SPECIAL)
+#: maps of odd sizes on the way: 33, 17, 9, 5, 3, 2
+MICRO = Ground(TransNASMicro(channels=4), 33, _MICRO)
+#: tiles of 32 pixels, of which maps of one position come
+JIGSAW = Ground(TransNASMicro(channels=4, head="jigsaw"), 97, _MICRO[1:4])
+GROUNDS = {"nasbench201": CELLS, "transnas_micro": MICRO, "jigsaw": JIGSAW}
