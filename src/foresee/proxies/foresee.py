@@ -1,15 +1,17 @@
-"""The default score: in how many independent directions the layers of a network can learn."""
+"""The default score: in how many directions the layers of a network can learn, at all resolutions."""
 
 from __future__ import annotations
 
+import torch
 from torch import Tensor
 
 from foresee.errors import InputError
 from foresee.probes.exchanges import Exchanges
 from foresee.probes.probe import Probe
+from foresee.probes.resolutions import joined, resolutions, sums
 from foresee.proxies.base import Needs, proxy
 
-#: the forms there are, the default first
+#: the forms there are, the default last
 FORMS = (2, 3)
 
 
@@ -18,46 +20,52 @@ FORMS = (2, 3)
     needs=Needs(batch=16, backward=True, looks=("batch.exchanges",)),
     paper="this project; docs/default-score.md",
     cost="1 forward + backward run of 16 samples, and two determinants per layer",
-    variants={"layers": {"layers": True}, "2": {"form": 2}, "3": {"form": 3}},
+    variants={"layers": {"layers": True}, "2": {"form": 2}, "3": {"form": 3}, "whole": {"each": False}},
 )
 def foresee(
-    probe: Probe, *, channels: int = 256, positions: int = 16, columns: int = 8, form: int = 2, layers: bool = False
+    probe: Probe, *, channels: int = 256, columns: int = 8, form: int = 3, each: bool = True, layers: bool = False
 ) -> Tensor:
-    r"""In how many independent directions the layers can learn, and how steadily; no labels.
+    r"""In how many directions the layers can learn evenly and steadily, joined over resolutions; no labels.
 
     $$
-    \frac{\sum_\ell n_\ell \sqrt{s(A_\ell) s(G_\ell)}}{1 + \log (1 + F)}, \quad
+    \left( \sum_r \sqrt{ \sum_{\ell \in r} d_\ell } \right)^2, \quad
+    d_\ell = \sqrt{ \frac{w_\ell s(A_\ell) s(G_\ell)}{1 + n_r f_\ell^2} }, \quad
     s(X) = \frac{\left( \prod_i \lambda_i \right)^{1/C}}{\frac{1}{C} \sum_i \lambda_i}, \quad
-    F^2 = \frac{1}{N} \sum_f \sum_w \left( w \frac{\partial f}{\partial w} \right)^2
+    f_\ell^2 = \frac{1}{N} \sum_o \sum_{v \in \ell} \left( v \frac{\partial o}{\partial v} \right)^2
     $$
 
-    Formula: sum over layers of n sqrt(s(A) s(G)), over 1 + log(1 + F). A layer is a convolution or linear layer, once per
-    call. A is what it reads (its input), G what it is told (the gradient by its output of a random projection of the
-    network's outputs), each a matrix of channels x positions. s(X), in [0, 1], is the sphericity of the correlation matrix of
-    the channels: the geometric over the arithmetic mean of its eigenvalues, 1 where channels are independent and 0 where one
-    is a combination of others. n is the number of directions that a filter reads: the channels of its group, times the square
-    root of the positions of its kernel. F is how far an output moves when every weight w of the layers is off by chance, per
-    relative error: F^2 is the mean over outputs f of the sum over weights of (w df/dw)^2, from the same random projection.
+    Formula: (sum over resolutions of the root of D)^2, D = sum over the layers of that resolution of
+    sqrt(w s(A) s(G) / (1 + n f^2)). A layer is a convolution or linear layer, once per call; w is the number of its weights.
+    A is what it reads (its input), G what it is told (the gradient by its output of a random projection of the network's
+    outputs), each a matrix of channels x positions. s(X), in [0, 1], is the sphericity of the correlation matrix of the
+    channels: the geometric over the arithmetic mean of its eigenvalues, 1 where channels are independent and 0 where one is a
+    combination of others. f is how far an output moves when every weight v of the layer is off by chance, per relative
+    error: f^2 is the mean over outputs o of the sum over weights of (v do/dv)^2, from the same random projection. n is the
+    number of layers of the resolution.
 
-    Reasons: the Fisher matrix of a layer is close to the Kronecker product of the second moments of A and G, so a layer
-    learns as evenly as these are round; F is the size of that matrix, with weights measured by their own size: a network
-    whose outputs jump at a touch of its weights can only be trained in small steps. An error grows by a factor from layer to
-    layer, so it is measured by its logarithm. docs/default-score.md has the reasoning, the ablation and where it falls short.
+    Reasons: the Fisher matrix of a layer is close to the Kronecker product of the second moments of A and G, so of w
+    directions w s(A) s(G) can be learned evenly. Outputs of size 1 and n layers that are off as this one have the size
+    sqrt(1 + n f^2), so 1 / (1 + n f^2) is the share of an output that is not error. Roots, because a layer twice as wide has
+    four times as many weights. A network is a chain of resolutions, and each works on what the others leave: every pair of
+    them counts by its geometric mean, so one that is starved cannot be made good by another. docs/default-score.md has the
+    reasoning, the ablation and where it falls short.
 
     Positions are those of as few samples as give `columns` of them per channel, and s is the mean over such groups of
     samples: what a layer has to tell apart is within a sample, but the geometric mean of C eigenvalues from N positions is
     too small by about C / 2N, 6 % at 8 positions a channel, so a layer with few positions takes several samples together.
+    Layers are of one resolution where the maps that they make are, up to less than a factor of two in their positions;
+    vectors are with the coarsest maps.
 
     Settings: `columns`; `channels` is the most channels of a layer that are compared, evenly spaced, which bounds the cost
-    of a determinant. Parts: `reads` and `told` are the sums with s(A) and s(G) alone, `steady` is 1 / (1 + log(1 + F)).
-    With `layers` (the variant `foresee:layers`) also `layer NAME` for each layer: its n sqrt(s(A) s(G)), over all its calls.
+    of a determinant. Parts: `reads` and `told` are sums over layers of sqrt(w) s(A) and sqrt(w) s(G), `steady` is the share
+    of the score that f leaves, in [0, 1]. With `layers` (the variant `foresee:layers`) also `layer NAME` for each layer, over
+    all its calls: its part of the score.
 
-    The variant `foresee:3` (`form` 3) is a candidate for the next default: sum over layers of sqrt(w r(A) r(G)), over the
-    sixth root of 1 + F^2, with w the number of a layer's weights and r the share of its channels that are independent within
-    one sample, the participation ratio of the eigenvalues over C; groups of samples have at least `positions` positions. It
-    is far ahead on NAS-Bench-Macro and a little on cells, and hardly sees width on small or smooth maps, which is what
-    counts in mobile networks for ImageNet (docs/third-form.md). `foresee:2` is the form described above, whatever the
-    default will be.
+    The variant `foresee:whole` (`each` off) has the steadiness of the network instead: the sum of the roots of D without
+    f, squared, over (1 + F^2)^(1/6), F^2 the sum of all f^2. It punishes depth on small inputs less, and is a little behind
+    on cells. The variant `foresee:2` is the form before (`form` 2): sum over layers of n sqrt(s(A) s(G)), over
+    1 + log(1 + F), where n is the channels of a layer's group times the root of the positions of its kernel. `foresee:3` is
+    the form described above, whatever the default will be.
 
     Needs 16 samples (fewer will do), no labels. BatchNorm: batch statistics. Determinants in float64.
     Draws: `projection.<shape>`.
@@ -70,22 +78,45 @@ def foresee(
     >>> found.ok, sorted(found.parts)
     (True, ['reads', 'steady', 'told'])
     """
-    if channels < 2 or columns < 1 or positions < 2:
-        raise InputError(
-            f"channels {channels}, positions {positions}, columns {columns}: at least 2 channels, 2 positions and 1 column "
-            "are needed"
-        )
+    if channels < 2 or columns < 1:
+        raise InputError(f"channels {channels}, columns {columns}: at least 2 channels and 1 column are needed")
     if form not in FORMS:
         raise InputError(f"form {form}: the default score has the forms {' and '.join(map(str, FORMS))}")
-    seen = probe.batch.see(Exchanges(channels, columns, positions, form))
-    r_A, r_G, F = seen.reads, seen.told, seen.change
+    seen = probe.batch.see(Exchanges(channels, columns))
+    even = (seen.reads * seen.told).sqrt()
     if form == 2:
-        n, steady = seen.directions, 1 / (1 + F.log1p())
+        size, steady = seen.directions, 1 / (1 + seen.change.log1p())
+        value, parts = size @ even * steady, size * even * steady
     else:
-        n, steady = seen.weights.sqrt(), (1 + F**2) ** (-1 / 6)
-    probe.note(reads=n @ r_A, told=n @ r_G, steady=steady)
+        size, at = seen.weights.sqrt(), resolutions(seen.positions)
+        values = size * even
+        worth = directions(values, seen.changes, at) if each else values * (1 + seen.change**2) ** (-1 / 6)
+        value, parts = joined(worth, at), shares(worth, at)
+        steady = value / joined(values, at).clamp(min=torch.finfo(torch.float64).tiny)
+    probe.note(reads=size @ seen.reads, told=size @ seen.told, steady=steady)
     if layers:
-        for name, part in zip(seen.names, (n * (r_A * r_G).sqrt()).tolist(), strict=True):
+        for name, part in zip(seen.names, parts.tolist(), strict=True):
             key = f"layer {name or 'network'}"
             probe.note(**{key: probe.notes.get(key, 0.0) + part})
-    return n @ (r_A * r_G).sqrt() * steady
+    return value
+
+
+def directions(even: Tensor, changes: Tensor, at: Tensor) -> Tensor:
+    """What each layer has that is steady too: (..., layers) twice, (layers,) to (..., layers).
+
+    >>> directions(torch.tensor([4.0, 4.0]), torch.tensor([0.0, 2.0]), torch.tensor([0, 0]))  # two layers of one resolution
+    tensor([4.0000, 1.3333])
+    """
+    many = torch.bincount(at)[at]
+    return even / (1 + many * changes**2).sqrt()
+
+
+def shares(values: Tensor, at: Tensor) -> Tensor:
+    """The parts of layers in `joined`, which is their sum: (..., layers), (layers,) to (..., layers).
+
+    >>> shares(torch.tensor([4.0, 5.0, 16.0]), torch.tensor([0, 0, 1])).round(decimals=2)
+    tensor([ 9.3300, 11.6700, 28.0000])
+    """
+    roots = sums(values, at).sqrt()
+    weight = torch.where(roots > 0, 1 / roots, 0.0) * roots.sum(-1, keepdim=True)
+    return values * weight[..., at]
