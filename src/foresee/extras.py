@@ -11,6 +11,7 @@ from foresee.errors import MissingExtraError
 EXTRAS = {
     **{"PIL": "images", "botorch": "bayes", "gpytorch": "bayes", "pandas": "notebook"},
     "pyarrow": "clicks",
+    "ray": "ray",
     **{"onnx": "onnx", "onnxruntime": "onnx", "onnxscript": "onnx", "art": "attacks"},
 }
 

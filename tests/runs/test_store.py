@@ -230,3 +230,85 @@ def test_what_cannot_be_kept_is_refused_and_nothing_of_it_is_stored(tmp_path, ca
         with pytest.raises(RunError, match=message):
             store.finish_candidate(candidate, status="scored", **more)
         assert store.record() == before
+
+
+# -- cheap results ------------------------------------------------------------------------------------------------------
+def cheap(store, number, seconds=0.0, status="scored"):
+    store.add_candidate(number, architecture=f"a{number}", identity=f"i{number}", parent=None, counts={})
+    store.finish_candidate(number, status=status, merit=1.0, seconds=seconds)
+
+
+def there(path):
+    """What somebody else sees of it."""
+    with Store.open(path) as other:
+        return [row.id for row in other.candidates() if row.status == "scored"]
+
+
+@pytest.fixture
+def file(tmp_path):
+    path = tmp_path / "run.sqlite"
+    with Store.create(path, kind="search", settings={}, environment={}) as store:
+        yield store, path
+
+
+def test_cheap_results_are_written_together_and_dear_ones_at_once(file, monkeypatch):
+    store, path = file
+    monkeypatch.setattr("time.monotonic", lambda: 0.0)
+    cheap(store, 0)
+    cheap(store, 1)
+    assert there(path) == []
+    assert [row.id for row in store.candidates()] == [0, 1]  # the writer itself sees them
+    cheap(store, 2, seconds=1.0)
+    assert there(path) == [0, 1, 2]
+
+
+def test_cheap_results_do_not_wait_for_long(file, monkeypatch):
+    store, path = file
+    now = iter([0.0, 0.1, 0.1, 0.3, 0.3, 0.3])
+    monkeypatch.setattr("time.monotonic", lambda: next(now))
+    cheap(store, 0)  # opens it
+    cheap(store, 1)
+    assert there(path) == []
+    cheap(store, 2)
+    assert there(path) == [0, 1]
+
+
+@pytest.mark.parametrize("what", ["set", "log", "record", "settle", "close"])
+def test_whatever_comes_after_cheap_results_writes_them(file, monkeypatch, what):
+    store, path = file
+    monkeypatch.setattr("time.monotonic", lambda: 0.0)
+    cheap(store, 0)
+    {
+        "set": lambda: store.set("status", "finished"),
+        "log": lambda: store.log("noted"),
+        "record": store.record,
+        "settle": store.settle,
+        "close": store.close,
+    }[what]()
+    assert there(path) == [0]
+
+
+def test_a_call_that_is_refused_takes_no_cheap_result_with_it(file, monkeypatch):
+    store, path = file
+    monkeypatch.setattr("time.monotonic", lambda: 0.0)
+    cheap(store, 0)
+    with pytest.raises(RunError, match="not in this run"):
+        store.finish_candidate(9, status="scored", merit=1.0)
+    with pytest.raises(RunError, match="not in this run"):
+        store.finish_candidate(9, status="scored", merit=1.0, seconds=5.0)
+    cheap(store, 1)
+    store.settle()
+    assert there(path) == [0, 1]
+
+
+def test_some_candidates_and_the_best(file):
+    store, _ = file
+    for number, merit in enumerate([3.0, 5.0, None, 5.0]):
+        store.add_candidate(number, architecture="a", identity="i", parent=None, counts={})
+        if merit is not None:
+            store.finish_candidate(number, status="scored", merit=merit)
+    assert [row.id for row in store.candidates(1, 3)] == [1, 2]
+    assert [row.id for row in store.best(2)] == [1, 3] == [row.id for row in store.record().scored[:2]]
+    assert store.numbers() == (3, 3)
+    store.log("noted", 1, of="this")
+    assert [event.details for event in store.events("noted")] == [{"of": "this"}]

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from tests.properties import examples
 
 from foresee.errors import RunError
-from foresee.runs.values import number, pack, unpack
+from foresee.runs.values import known_as, number, pack, unpack
 
 plain = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(st.characters()),
@@ -63,3 +63,10 @@ def test_a_number_of_its_own_is_no_nan():
     assert [number(value, "it") for value in (None, 1.5, -math.inf)] == [None, 1.5, -math.inf]
     with pytest.raises(RunError, match="it: NaN cannot be stored"):
         number(math.nan, "it")
+
+
+def test_a_long_identity_is_a_digest_whatever_its_characters():
+    texts = ["x" * 200, "\ud800" * 200, "\ud800" * 201]
+    assert len({known_as(text) for text in texts}) == 3
+    assert all(len(known_as(text)) < 128 for text in texts)
+    assert known_as("\ud800") == "\ud800"

@@ -56,7 +56,7 @@ def test_costs_are_found_once_and_recalled():
     cell = problem.space.parse(CELLS[0])
     assert problem.costs(cell) is problem.costs(cell)
     other = Problem(scorer())
-    other.recall(CELLS[0], {"params": 5.0, "macs": 6.0})
+    other.recall({CELLS[0]: {"params": 5.0, "macs": 6.0}})
     assert other.costs(cell)["params"] == 5.0
 
 

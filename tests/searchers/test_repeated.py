@@ -134,3 +134,16 @@ def test_mistakes(run):
     loader = torch.utils.data.DataLoader([(torch.zeros(2), 1)] * 4, batch_size=2)
     with pytest.raises(InputError, match="some of them for validation"):
         held_out(Asked(loader, QUICK.but(validation=0.0), 0), None)
+
+
+def test_also_of_a_large_log_unless_it_is_asked_for_as_published(run, monkeypatch):
+    """Runs last: its trainings fail on purpose, and `trained.json` says so."""
+    monkeypatch.setattr(repeated, "FEW_ROWS", 1)
+
+    def refuse(*_, **__):
+        raise TrainingError("not here")
+
+    monkeypatch.setattr("foresee.searchers.foremost.train", refuse)
+    usual, published = (train_best(run, 4, QUICK, folds=folds) for folds in (None, 0))
+    assert [one.id for one in usual.foremost] == [row.id for row in foremost(run.record, 4, by_size=True)]
+    assert [one.id for one in published.foremost] == [row.id for row in foremost(run.record, 4)]

@@ -23,9 +23,13 @@ FEW = 3
 
 
 class Tally:
-    """Counts events: how many are done of how many, how many of them now, how many failed, and the best so far."""
+    """Counts events: how many are done of how many, how many of them now, how many failed, and the best so far.
 
-    def __init__(self) -> None:
+    `word` is what is said of those that are done.
+    """
+
+    def __init__(self, word: str = "scored") -> None:
+        self.word = word
         self.done = self.total = self.fresh = self._failed = 0
         self._best, self._over = "", False
         #: what the last candidate is a part of, in the searcher's words; "" where of nothing
@@ -64,7 +68,7 @@ class Tally:
         return ", ".join(words)
 
     def __str__(self) -> str:
-        return ", ".join(filter(None, [f"{self.done}/{self.total} scored", self.phase, self.best(), self.rate()]))
+        return ", ".join(filter(None, [f"{self.done}/{self.total} {self.word}", self.phase, self.best(), self.rate()]))
 
 
 class Line:

@@ -35,7 +35,7 @@ class Objective:
         return value if self.direction == "higher" else -value
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class ScoreRow:
     """One proxy's result for one candidate, as stored. `status` is "ok" exactly when there is a value.
 
@@ -55,7 +55,7 @@ class ScoreRow:
     parts: Mapping[str, float] = field(default_factory=dict)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class CandidateRow:
     """One candidate, as stored.
 
@@ -80,7 +80,7 @@ class CandidateRow:
     scores: Mapping[str, ScoreRow] = field(default_factory=dict)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class EventRow:
     """Something that happened: when (seconds since the epoch), what kind, to which candidate, and plain details."""
 
@@ -90,7 +90,7 @@ class EventRow:
     details: Mapping[str, Any]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class StepRow:
     """One step of a searcher that works in steps (gradient search, pruning, a pool scored first): its number from 0 on,
     what kind of step it was, what came out as plain values, how long it took and when it was done.
@@ -125,7 +125,7 @@ class Record:
     def __repr__(self) -> str:
         return f"<Record of a {self.kind}, {self.status}: {len(self.candidates)} candidates, {len(self.events)} events>"
 
-    @property
+    @cached_property
     def scored(self) -> tuple[CandidateRow, ...]:
         """Candidates that have a merit, best first; the earlier one wins a tie."""
         return tuple(sorted((c for c in self.candidates if c.merit is not None), key=lambda c: (-_merit(c), c.id)))

@@ -1,8 +1,9 @@
 """The memory of a run: one SQLite file in WAL mode, one writer, a schema version.
 
-Each method that writes is one transaction, so a process killed at any moment leaves a file that holds everything that was
-finished and nothing half done. A file that is not ours, newer than we are, or damaged is refused before anything is
-written to it.
+Each method that writes is a transaction that waits for the disk, so a process killed at any moment leaves a file that holds
+everything that was finished and nothing half done. Results that took no time to make (a count, say) come thousands a second:
+they share a transaction with those of the next fifth of a second, and what a kill can cost is that much work. A file that
+is not ours, newer than we are, or damaged is refused before anything is written to it.
 """
 
 from __future__ import annotations
@@ -18,20 +19,26 @@ from types import MappingProxyType
 from typing import Any
 
 from foresee.errors import RunError
-from foresee.runs.checking import check, fact, opened_mapping, opened_numbers
+from foresee.runs.checking import check
 from foresee.runs.migrations import keep_copy, migrate
 from foresee.runs.opening import beside, in_memory, reading, translated, which, writing
-from foresee.runs.record import CandidateRow, EventRow, Objective, Record, ScoreRow, StepRow
+from foresee.runs.reader import Reader
+from foresee.runs.record import Objective, ScoreRow
 from foresee.runs.schema import SCHEMA_VERSION, insert, lay_out, version
 from foresee.runs.values import number, pack
 
+#: a result that took fewer seconds than this to make may wait with others, for so many seconds, to be written
+CHEAP, WAIT = 0.002, 0.2
 
-class Store:
+
+class Store(Reader):
     """An open run file. Make one with `create` or `open`; close it, or use it in a `with` block."""
 
     def __init__(self, connection: sqlite3.Connection, path: str) -> None:
-        self._connection, self.path = connection, path
+        super().__init__(connection, path)
         self._file = which(path)
+        #: since when a transaction that several share is open; None: there is none
+        self._since: float | None = None
 
     # -- opening ----------------------------------------------------------------------------------------------------------
     @classmethod
@@ -105,7 +112,10 @@ class Store:
 
     def close(self) -> None:
         """Close the file; a writer folds the write-ahead log back into it."""
-        self._connection.close()
+        try:
+            self.settle()
+        finally:
+            self._connection.close()
 
     def __enter__(self) -> Store:
         return self
@@ -115,22 +125,61 @@ class Store:
 
     # -- writing ----------------------------------------------------------------------------------------------------------
     @contextmanager
-    def _transaction(self, *, lasting: bool = True) -> Iterator[sqlite3.Connection]:
+    def _transaction(self, *, lasting: bool = True, waits: bool = False) -> Iterator[sqlite3.Connection]:
         """All or nothing. One that is not `lasting` waits for no disk: should the power fail, it is lost with what came
-        after it, and never before what lasts; a killed process loses neither.
+        after it, and never before what lasts; a killed process loses neither. One that `waits` is committed with those that
+        follow it within `WAIT` seconds, or with the next that lasts.
         """
         with translated(self.path):
-            if which(self.path) != self._file:  # SQLite would write to a file that nobody will ever find
-                raise RunError(f"{self.path}: was deleted or replaced while the run went on; start a new run")
-            self._connection.execute(f"PRAGMA synchronous={'FULL' if lasting else 'NORMAL'}")
-            self._connection.execute("BEGIN IMMEDIATE")
+            if self._since is None:
+                self._begin(lasting or waits)
+            else:
+                self._connection.execute("SAVEPOINT one")
             try:
                 yield self._connection
-                self._connection.execute("COMMIT")
+                if self._since is not None:
+                    self._connection.execute("RELEASE one")
             except BaseException:
-                if self._connection.in_transaction:
-                    self._connection.execute("ROLLBACK")
+                self._take_back()
                 raise
+            waits = waits or (self._since is not None and not lasting)
+            if not waits:
+                self._settle()
+            elif self._since is None:
+                self._since = time.monotonic()
+            elif time.monotonic() - self._since >= WAIT:
+                self._settle()
+
+    def _begin(self, lasting: bool) -> None:
+        if which(self.path) != self._file:  # SQLite would write to a file that nobody will ever find
+            raise RunError(f"{self.path}: was deleted or replaced while the run went on; start a new run")
+        self._connection.execute(f"PRAGMA synchronous={'FULL' if lasting else 'NORMAL'}")
+        self._connection.execute("BEGIN IMMEDIATE")
+
+    def _take_back(self) -> None:
+        """Undo the last one; those that wait for their transaction are not to blame."""
+        if not self._connection.in_transaction:  # SQLite has undone it all: the disk is full
+            self._since = None
+        elif self._since is None:
+            self._connection.execute("ROLLBACK")
+        else:
+            self._connection.execute("ROLLBACK TO one")
+            self._connection.execute("RELEASE one")
+
+    def settle(self) -> None:
+        """Write what waits to be written."""
+        if self._since is not None:
+            with translated(self.path):
+                self._settle()
+
+    def _settle(self) -> None:
+        self._since = None
+        try:
+            self._connection.execute("COMMIT")
+        except BaseException:
+            if self._connection.in_transaction:
+                self._connection.execute("ROLLBACK")
+            raise
 
     def set(self, key: str, value: Any) -> None:
         """Set one fact about the run: its status, title, ..."""
@@ -178,11 +227,14 @@ class Store:
         objectives: Mapping[str, float] = MappingProxyType({}),
         scores: Iterable[ScoreRow] = (),
     ) -> None:
-        """A candidate was scored, or failed; its objectives, its scores and its event are written with it."""
+        """A candidate was scored, or failed; its objectives, its scores and its event are written with it.
+
+        One that took less than `CHEAP` seconds may be written a moment later, with others.
+        """
         what = f"candidate {candidate}"
         rows = [_score(s, candidate) for s in scores]
         fields = (status, reason, number(merit, f"merit of {what}"), attempts, seconds, time.time())
-        with self._transaction() as db:
+        with self._transaction(waits=seconds < CHEAP and not reason) as db:
             done = db.execute(
                 "UPDATE candidates SET status=?, reason=?, merit=?, attempts=?, seconds=?, finished=?, objectives=?"
                 " WHERE id=?",
@@ -202,101 +254,6 @@ class Store:
                 raise RunError(f"{self.path}: step {number} cannot be stored, the next one is {due}")
             insert(db, "steps", (number, kind, packed, seconds, time.time()))
             _insert_event(db, "step", None, {"number": number, "kind": kind})
-
-    # -- reading ----------------------------------------------------------------------------------------------------------
-    def get(self, key: str, default: Any = None) -> Any:
-        """One fact about the run."""
-        with translated(self.path):
-            row = self._connection.execute("SELECT value FROM run WHERE key=?", (key,)).fetchone()
-        return default if row is None else fact(self.path, key, row[0])
-
-    def kept(self, key: str) -> dict[str, Any]:
-        """All values that were kept under a key, by name; those of a run that wrote them as one fact come first."""
-        found: dict[str, Any] = dict(self.get(key, {}))
-        with translated(self.path):
-            rows = self._connection.execute("SELECT key, value FROM run WHERE key GLOB ?", (f"{key}:*",)).fetchall()
-        return found | {name.partition(":")[2]: fact(self.path, name, value) for name, value in rows}
-
-    def objectives(self) -> tuple[Objective, ...]:
-        """What the run seeks."""
-        return tuple(Objective(**one) for one in self.get("objectives", []))
-
-    def candidates(self) -> tuple[CandidateRow, ...]:
-        """All candidates with their scores, in order of id."""
-        return self._candidates()
-
-    def candidate(self, number: int) -> CandidateRow:
-        """One candidate with its scores."""
-        found = self._candidates(number)
-        if not found:
-            raise RunError(f"{self.path}: candidate {number} is not in this run")
-        return found[0]
-
-    def _candidates(self, number: int | None = None) -> tuple[CandidateRow, ...]:
-        one = () if number is None else (number,)
-        with translated(self.path):
-            scores: dict[int, dict[str, ScoreRow]] = {}
-            of_one = " WHERE candidate=?" if one else ""
-            for candidate, *fields in self._connection.execute(f"SELECT * FROM scores{of_one}", one):  # noqa: S608
-                fields[-1] = opened_numbers(self.path, f"parts of {fields[0]} of candidate {candidate}", fields[-1])
-                scores.setdefault(candidate, {})[fields[0]] = ScoreRow(*fields)
-            of_one = " WHERE id=?" if one else " ORDER BY id"
-            rows = self._connection.execute(f"SELECT * FROM candidates{of_one}", one).fetchall()  # noqa: S608
-        names = [*CandidateRow.__dataclass_fields__][:-1]
-        made = []
-        for row in rows:
-            found = dict(zip(names, row, strict=True))
-            for name in ("counts", "objectives"):
-                found[name] = opened_numbers(self.path, f"{name} of candidate {found['id']}", found[name])
-            made.append(CandidateRow(**found, scores=scores.get(found["id"], {})))
-        return tuple(made)
-
-    def steps(self) -> tuple[StepRow, ...]:
-        """All steps in order."""
-        with translated(self.path):
-            rows = self._connection.execute("SELECT * FROM steps ORDER BY number").fetchall()
-        return tuple(
-            StepRow(step, kind, opened_mapping(self.path, f"outcome of step {step}", outcome), *when)
-            for step, kind, outcome, *when in rows
-        )
-
-    def events(self) -> tuple[EventRow, ...]:
-        """All events in order."""
-        with translated(self.path):
-            rows = self._connection.execute("SELECT time, kind, candidate, details FROM events ORDER BY id").fetchall()
-        return tuple(
-            EventRow(when, kind, candidate, opened_mapping(self.path, f"details of an event {kind!r}", details))
-            for when, kind, candidate, details in rows
-        )
-
-    def record(self) -> Record:
-        """The whole run as plain values, as it is at one moment."""
-        with self._moment():
-            return self._record()
-
-    @contextmanager
-    def _moment(self) -> Iterator[None]:
-        """All that is read in here is of one moment, also while another process writes."""
-        with translated(self.path):
-            self._connection.execute("BEGIN")
-        try:
-            yield
-        finally:
-            self._connection.execute("ROLLBACK")
-
-    def _record(self) -> Record:
-        return Record(
-            kind=self.get("kind", "search"),
-            status=self.get("status", "running"),
-            created=self.get("created", 0.0),
-            settings=self.get("settings", {}),
-            environment=self.get("environment", {}),
-            candidates=self.candidates(),
-            events=self.events(),
-            title=self.get("title", ""),
-            objectives=self.objectives(),
-            steps=self.steps(),
-        )
 
 
 def _score(row: ScoreRow, candidate: int) -> tuple[Any, ...]:

@@ -6,12 +6,16 @@ NaN being the one of `math.nan`), lists, and mappings whose keys are text. A tup
 
 from __future__ import annotations
 
+import hashlib
 import json
 import math
 from collections.abc import Mapping
 from typing import Any
 
 from foresee.errors import RunError
+
+#: an identity of no more characters is kept as it is
+LONGEST = 128
 
 
 def pack(value: Any, what: str) -> str:
@@ -43,6 +47,18 @@ def _plain(value: Any, what: str) -> Any:
     if isinstance(value, list | tuple):
         return [_plain(part, what) for part in value]
     return value
+
+
+def known_as(identity: str) -> str:
+    """The identity of an architecture as a run keeps it: as it is, or where it is long a digest of it (of 128 bits).
+
+    >>> known_as("|none~0|"), known_as("x" * 200), known_as(known_as("x" * 200)) == known_as("x" * 200)
+    ('|none~0|', 'blake2b:a838c58b985551205df88cdbb16ec53d', True)
+    """
+    if len(identity) <= LONGEST:
+        return identity
+    whole = identity.encode("utf-8", "surrogatepass")  # half characters are a stranger's affair, and not the digest's
+    return f"blake2b:{hashlib.blake2b(whole, digest_size=16).hexdigest()}"
 
 
 def is_number(value: Any) -> bool:

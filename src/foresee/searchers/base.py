@@ -15,6 +15,7 @@ Limits hold by construction: the gate hands out only architectures that meet the
 
 from __future__ import annotations
 
+import hashlib
 import random
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
@@ -95,8 +96,11 @@ class Searcher(ABC):
         """Results of proposals, in order of ids."""
 
     def state(self) -> dict[str, Any]:
-        """What the searcher knows, as plain values: equal states propose equally."""
-        return {"asked": self.gate.asked, "seen": sorted(self.gate.seen)}
+        """What the searcher knows, as plain values: equal states propose equally. Of all identities seen, a digest."""
+        seen = hashlib.blake2b(
+            "\n".join(sorted(self.gate.seen)).encode("utf-8", "surrogatepass"), digest_size=16
+        ).hexdigest()
+        return {"asked": self.gate.asked, "seen": seen}
 
     def told_before(self, candidate: int) -> int:
         """How many results must have been told before this candidate is asked for, whatever the window allows.

@@ -22,8 +22,8 @@ def hold_finals(session: Session, settings: SearchSettings) -> None:
     store, problem = session.store, session.problem
     if settings.finalists == 0 or why_none(problem):
         return
-    chosen = store.record().scored[: settings.finalists]
-    known = fresh([(event.candidate, event.details) for event in store.events() if event.kind == KIND])
+    chosen = store.best(settings.finalists)
+    known = fresh([(event.candidate, event.details) for event in store.events(KIND)])
     pairs = [(row, number) for number in range(settings.finalist_seeds) for row in chosen]
     open_ones = {ticket: pair for ticket, pair in enumerate(pairs) if (pair[0].id, pair[1]) not in known}
     proxy = problem.objectives[0].name

@@ -1,8 +1,9 @@
 """The foremost of a search, trained: what was foreseen is confirmed, and the best is named by validation.
 
-As published, each is trained once on one split (`folds=0`). Of a small click log that names a winner by chance, so there the
-candidates are compared on five folds of the rows that are not test rows (`searchers/repeated.py`), and half of them are taken
-from all sizes, not from the head of the ranking: scores grow with every layer and do not see how few rows there are.
+As published, the head of the ranking is trained, each once on one split (`folds=0`). Of click logs, where nobody says
+otherwise, half of the candidates are taken from all sizes instead: scores grow with every layer and do not see how few rows
+there are. And of a small log one split names a winner by chance, so there the candidates are compared on five folds of the
+rows that are not test rows (`searchers/repeated.py`).
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from foresee.errors import InputError, RunError, TrainingError
 from foresee.runs.events import Announcer, Observer
 from foresee.runs.folder import RunFolder, write_whole
 from foresee.runs.record import CandidateRow, Record
+from foresee.runs.values import known_as
 from foresee.searchers.looks import Compared
 from foresee.searchers.named import Foremost, TrainedBest
 from foresee.searchers.repeated import Asked, compared, usual_looks
@@ -47,7 +49,7 @@ def foremost(record: Record, count: int, *, by_size: bool = False) -> list[Candi
     first = [] if record.best is None else [record.best.id]
     found: dict[str, CandidateRow] = {}
     for one in [*first, *ranked, *(one for one in record.foremost if one in rows), *rows]:
-        found.setdefault(rows[one].identity, rows[one])
+        found.setdefault(known_as(rows[one].identity), rows[one])
     order = list(found.values())
     head = count - count // 2 if by_size else count
     places = {row.id: place for place, row in enumerate(order)}
@@ -79,7 +81,7 @@ def train_best(
     Args:
         run: a search.
         count: how many of the foremost.
-        recipe: how they are trained; None: `fast`, or for click logs `ctr`, of few rows `ctr_small`.
+        recipe: how they are trained; None: `fast`, or by the size of a click log `ctr`, `ctr_middle`, `ctr_small`.
         data: what they learn from; None: what the search looked at.
         device: where; None: where the search scored.
         observers: are told what happens.
@@ -106,7 +108,8 @@ def train_best(
     chosen = get_recipe(usual_recipe(known, given, **encoded) if recipe is None else recipe, **changes)
     asked = _asked(Asked(given, chosen, 0, encoded=encoded), known, folds, seeds, device, settings)
     again = len(asked.looks) > 1 and count > 1
-    rows = foremost(run.record, count, by_size=True) if again else first
+    by_size = again or (folds is None and bool(known.task.vocabularies))
+    rows = foremost(run.record, count, by_size=by_size) if by_size else first
     candidates = [run.candidate(row) for row in rows]
     folder = None if run.folder is None else run.folder / FOLDER
     looked: Sequence[Compared | None] = [None] * len(rows)

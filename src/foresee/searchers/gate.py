@@ -15,6 +15,7 @@ from typing import Any
 
 from foresee.budgets import Costs
 from foresee.errors import ForeseeError, InfeasibleError, RunError, said
+from foresee.runs.values import known_as
 from foresee.searchers.problem import Problem
 
 #: draws for one candidate before the whole space is looked at (or given up, where it cannot be listed)
@@ -131,7 +132,7 @@ class Gate:
             except (Exception, SystemExit) as error:
                 self._note(error)
                 continue
-            identity = self._identity(neighbour)
+            identity = self.identity(neighbour)
             if identity is None or identity in found:
                 continue
             if identity in self.seen or self._allowed(neighbour):
@@ -197,7 +198,7 @@ class Gate:
 
     def _new(self, architecture: Any) -> str | None:
         """The identity of an architecture that may come in; None where it is known, outside the limits or impossible."""
-        identity = self._identity(architecture)
+        identity = self.identity(architecture)
         known = identity is None or identity in self.seen
         return None if known or not self._allowed(architecture) else identity
 
@@ -205,8 +206,8 @@ class Gate:
         """Whether it is within the limits; in a search of a table, what the table does not hold cannot come in either."""
         return self.problem.measurable(architecture) and not self.miss(architecture)
 
-    def _identity(self, architecture: Any) -> str | None:
-        """What decides whether an architecture is new; None where that cannot be found."""
+    def identity(self, architecture: Any) -> str | None:
+        """What decides whether an architecture is new, short enough to be kept; None where that cannot be found."""
         try:
             identity = self.space.canonical(architecture)
             for text in (identity, str(architecture)):
@@ -214,7 +215,7 @@ class Gate:
         except (Exception, SystemExit) as error:
             self._note(error)
             return None
-        return identity
+        return known_as(identity)
 
     def _note(self, error: BaseException) -> None:
         """Pass over what raised this; what is wrong with the run itself (a full disk) is no architecture's fault."""

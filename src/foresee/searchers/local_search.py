@@ -63,7 +63,7 @@ class LocalSearch(Sampler):
     def learn(self, result: Result) -> None:
         """With the last of those that came together, move on."""
         if result.merit is not None:
-            identity = self.space.canonical(result.architecture)
+            identity = str(self.gate.identity(result.architecture))
             self._scored[identity] = Member(result.merit, result.id, result.architecture)
             if self._here is None:
                 self._around.append(identity)

@@ -35,6 +35,8 @@ from foresee.task import Task
 
 #: from the texts of architectures to what was measured of them, more is better, None where nothing was
 Measured = Callable[[Sequence[str]], Sequence[float | None]]
+#: of so many architectures the costs are in hand
+KEPT_COSTS = 1024
 #: the objective that is what was measured
 MEASURED = "measured"
 NOTHING_MEASURED = (
@@ -172,14 +174,21 @@ class Problem:
     def costs(self, architecture: Any) -> Costs:
         """What an architecture costs, each quantity found once."""
         text = str(architecture)
-        if text not in self._costs:
+        found = self._costs.get(text)
+        if found is None:
             known = dict(self._known.get(text, {}))
-            self._costs[text] = Costs(self.space, architecture, self.task, self.memory_batch, self.clock, known)
-        return self._costs[text]
+            found = Costs(self.space, architecture, self.task, self.memory_batch, self.clock, known)
+            self._costs[text] = found
+            if len(self._costs) > KEPT_COSTS:  # the oldest: who is asked about it again counts it again
+                del self._costs[next(iter(self._costs))]
+        return found
 
-    def recall(self, text: str, costs: Mapping[str, float]) -> None:
-        """What an architecture was found to cost before: saves finding it again when a run is replayed."""
-        self._known[text] = dict(costs)
+    def recall(self, costs: Mapping[str, Mapping[str, float]]) -> None:
+        """What architectures were found to cost before, by text: saves finding it again when a run is replayed.
+
+        It takes the place of what was recalled last.
+        """
+        self._known = {text: dict(of) for text, of in costs.items()}
 
     def scores(
         self,

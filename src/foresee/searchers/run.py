@@ -84,15 +84,16 @@ class Run(Shown):
     def candidate(self, row: CandidateRow) -> Candidate:
         """A stored candidate, able to build its network."""
         space = self._space
+        architecture = space.parse(row.architecture)
         details = {
             "id": row.id,
-            "identity": row.identity,
+            "identity": space.canonical(architecture),  # the run keeps a digest of long ones
             "scores": {name: score.value for name, score in row.scores.items()},
             **row.counts,
             "seed": self._settings.scoring.seed,
             "weights_seed": derive(self._settings.scoring.seed, "weights"),
         }
-        return Candidate(space, space.parse(row.architecture), self._task, details)
+        return Candidate(space, architecture, self._task, details)
 
     @classmethod
     def open(cls, folder: str | Path, *, space: Said | None = None) -> Run:

@@ -24,7 +24,7 @@ from foresee.scoring.cache import Cache
 from foresee.scoring.scorer import Scorer, scorer_of
 from foresee.searchers.base import Searcher, make, usual_evaluations
 from foresee.searchers.finalists import hold_finals
-from foresee.searchers.problem import MEASURED, Known, Measured, Problem, objectives_of
+from foresee.searchers.problem import Known, Measured, Problem, objectives_of
 from foresee.searchers.run import Run, write_front
 from foresee.searchers.session import Session
 from foresee.searchers.settings import EXTENDABLE, SearchSettings
@@ -92,7 +92,7 @@ def search(
         cache: file of scores already computed, where those that a searcher asks for beside its candidates are kept too.
         progress: show how far it is, in one line; also in a notebook.
         train_best: train so many of the foremost on the data, in `trained/` of the folder; `run.trained` names the best.
-        recipe: by which they are trained; None: `fast`, or for click logs `ctr`, of few rows `ctr_small`.
+        recipe: by which they are trained; None: `fast`, or by the size of a click log `ctr`, `ctr_middle`, `ctr_small`.
         train_folds: pieces of the rows that are not test rows, by which the winner is chosen; see `train_best`.
         train_seeds: trainings on each of them.
         **settings: any other field of `SearchSettings` or `ScoringSettings`.
@@ -171,7 +171,7 @@ def run_search(
         settings.scoring,
         space_settings=settings.space_settings,
         data=data,
-        formulas=MEASURED in settings.objectives,  # what is looked up in a table need not be built to be counted
+        formulas=True,  # a count needs no network, and is the same
     )
     settings, unasked = _usually_limited(settings, scorer, out, resume)
     problem = _problem(settings, scorer, measured)
@@ -193,7 +193,7 @@ def run_search(
         problem.folder = folder.path if folder else None
         if folder is not None:
             encoding.keep(encoding.encoding_of(problem.data), folder.path)
-        if unasked and not any(event.kind == LIMITED for event in store.record().events):
+        if unasked and not store.events(LIMITED):
             store.log(LIMITED, limits=unasked, samples=problem.data.epoch_samples)
         announce = Announcer(observers)
         # A measured latency cannot be measured again to the last digit: a run keeps what it saw, so that it replays.
@@ -248,7 +248,7 @@ def _warm_up(scorer: Scorer, store: Store, folder: RunFolder | None, resume: boo
     """Train what is to be trained before looking, or go on with it, and let the run remember what that was."""
     where = None if folder is None else folder.path / WARMUP
     done = scorer.prepare(where, resume=resume, observers=[announce])
-    if not any(event.kind == WARMUP for event in store.record().events):
+    if not store.events(WARMUP):
         store.log(WARMUP, **done)
 
 
@@ -286,7 +286,7 @@ def _usually_limited(
 def _was_limited(out: Path) -> bool:
     """Whether a run has limits that nobody asked for."""
     with Store.open(RunFolder(out).store_path) as store:
-        return any(event.kind == LIMITED for event in store.record().events)
+        return bool(store.events(LIMITED))
 
 
 def _problem(settings: SearchSettings, scorer: Scorer, measured: Mapping[str, float] | Measured | None) -> Problem:

@@ -19,11 +19,12 @@ from foresee.runs.engines import Engine
 from foresee.runs.events import Announcer, Event
 from foresee.runs.record import CandidateRow, ScoreRow
 from foresee.runs.store import Store
-from foresee.runs.values import pack, unpack
+from foresee.runs.values import known_as, pack, unpack
 from foresee.scoring.desk import Answer, Desk
 from foresee.searchers.base import Result, Searcher
 from foresee.searchers.failures import hopeless, in_words
 from foresee.searchers.gate import Proposal
+from foresee.searchers.replay import Replay
 
 
 class Session:
@@ -35,42 +36,34 @@ class Session:
         self.desk = Desk(engine, self.problem.scorer.together)
         self.problem.gather = self.desk.gather
         self.names = list(self.problem.scorer.proxies)
-        self.stored = {row.id: row for row in store.candidates()}
-        self._check_stored()
+        self.stored = Replay(store, self.problem)
+        self.stored.check()
         self.begun = False
         #: what a resumed run is given more of, as name: [before, now], and the settings it has from now on
         self.extended: Mapping[str, list[int]] = {}
         self.settings: Mapping[str, Any] = {}
-        for row in self.stored.values():
-            self.problem.recall(row.architecture, {name: float(value) for name, value in row.counts.items()})
         self.outcomes = {row.number: row.outcome for row in store.steps()}
         self.waiting: dict[int, Proposal] = {}
         self.unsent: list[Proposal] = []
         self.results: dict[int, Result] = {}
-        self.failed: list[tuple[str, str]] = []
-        self.scored: list[str] = []
-        self.asked = self.told = self.done = self.steps = 0
+        self.asked = self.told = self.done = self.steps = self.failures = 0
+        self._met = len(self.outcomes)
         self.best: float | None = None
+
+    @property
+    def resumed(self) -> bool:
+        """Whether something was stored by an earlier session."""
+        return self.stored.last >= 0 or self._met > 0
 
     def event(self, kind: str, candidate: int | None = None, **details: Any) -> Event:
         """An event at this point of the run."""
         return Event(kind, self.done, self.problem.evaluations, candidate, details)
 
-    def _check_stored(self) -> None:
-        """What is to be replayed can be a part of this run."""
-        for row in self.stored.values():
-            missing = [one.name for one in self.problem.objectives if one.name not in row.objectives]
-            wrong = "there is no place for it" if row.id >= self.problem.evaluations else ""
-            if row.status == "scored" and missing:
-                wrong = f"it is scored, and has no {', '.join(missing)}"
-            if wrong:
-                raise RunError(f"{self.store.path} is damaged: candidate {row.id}: {wrong}; start a new run")
-
     def _begin(self) -> None:
         """Whatever was stored fits so far: from here on the run is written to."""
         if not self.begun:
             self.begun = True
-            if self.stored or self.outcomes:
+            if self.resumed:
                 self.store.log("resumed", None, **self.extended)
             self.store.set("status", "running")
             if self.extended:
@@ -78,9 +71,8 @@ class Session:
 
     def go(self) -> None:
         """From the first candidate to the last."""
-        kept = sum(row.status != "asked" for row in self.stored.values())
-        begun = "resumed" if self.stored or self.outcomes else "started"
-        self.announce(self.event(begun, kept=kept, steps=len(self.outcomes)))
+        begun = "resumed" if self.resumed else "started"
+        self.announce(self.event(begun, kept=self.stored.kept, steps=self._met))
         exhausted = False
         while True:
             while not exhausted and (room := self._room()):
@@ -102,16 +94,15 @@ class Session:
     def _tell(self, result: Result) -> None:
         self.searcher.tell([result])
         self.told += 1
-        text = str(result.architecture)
-        if result.merit is None:
-            self.failed.append((text, result.reason))
-        else:
-            self.scored.append(text)
+        self.failures += result.merit is None
         if hopeless(
-            len(self.failed), self.told
+            self.failures, self.told
         ):  # by what was told, in its order: a resumed run gives up at the same place
+            rows = self.store.candidates(0, self.told)
+            failed = [(row.architecture, row.reason) for row in rows if row.merit is None]
+            scored = [row.architecture for row in rows if row.merit is not None]
             raise SearchError(
-                f"the search was given up: {in_words(self.failed, self.scored)}; mend these, or keep them from being drawn "
+                f"the search was given up: {in_words(failed, scored)}; mend these, or keep them from being drawn "
                 "(pick.reject in an own space), and start a new run"
             )
 
@@ -133,7 +124,7 @@ class Session:
                 seconds = time.perf_counter() - start
                 self.store.add_step(number, kind=name, outcome=outcome, seconds=seconds)
                 self.outcomes[number] = outcome
-            self.searcher.advance(number, self.outcomes[number])
+            self.searcher.advance(number, self.outcomes.pop(number))
             self.steps += 1
             self.announce(self.event("step", step=place, steps=last, name=name, replayed=replayed))
 
@@ -141,10 +132,11 @@ class Session:
     def _ask(self, room: int) -> bool:
         self._step_up_to(self.searcher.steps_before(self.asked))
         count = sum(self.searcher.steps_before(self.asked + ahead) <= self.steps for ahead in range(room))
+        self.stored.get(self.asked)  # what it cost is known
         proposals = self.searcher.ask(count)
         for proposal in proposals:
             self._hand_in(proposal)
-        if self.asked > max(self.stored, default=-1):  # all that is stored was met again as it is
+        if self.asked > self.stored.last:  # all that is stored was met again as it is
             self._send()
         if len(proposals) < count:
             self._begin()
@@ -173,7 +165,7 @@ class Session:
         self._begin()
         text = str(proposal.architecture)
         counts, reason = self._counts(proposal)
-        if proposal.id not in self.stored:
+        if self.stored.get(proposal.id) is None:
             self.store.add_candidate(
                 proposal.id, architecture=text, identity=proposal.identity, parent=proposal.parent, counts=counts
             )
@@ -212,7 +204,7 @@ class Session:
             return
         facts = {
             "": (row.architecture, text),
-            "the identity of ": (row.identity, proposal.identity),
+            "the identity of ": (known_as(row.identity), proposal.identity),
             "the parent of ": (row.parent, proposal.parent),
         }
         for what, (stored, now) in facts.items():

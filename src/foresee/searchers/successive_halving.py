@@ -238,7 +238,7 @@ class SuccessiveHalving(Searcher):
         return Promising(self.space, *zip(*enough[-1].values(), strict=True)) if enough else None
 
     def _remember(self, level: int, architecture: Any, merit: float) -> None:
-        self._seen[level][self.space.canonical(architecture)] = (architecture, merit)
+        self._seen[level][str(self.gate.identity(architecture))] = (architecture, merit)
         self.__dict__.pop("_model", None)
 
     def state(self) -> dict[str, Any]:

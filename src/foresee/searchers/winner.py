@@ -23,9 +23,11 @@ DRAWN = 5
 def look_at_winner(session: Session) -> None:
     """Keep what the layers of the best candidate contribute, where the run scored by the default score as it is."""
     store, scorer = session.store, session.problem.scorer
+    if PROXY not in scorer.proxies or PROXY in scorer.settings.proxy_settings:
+        return
     record = store.record()
     best = record.best
-    if best is None or PROXY not in scorer.proxies or PROXY in scorer.settings.proxy_settings:
+    if best is None:
         return
     if any(event.kind == KIND and event.candidate == best.id for event in record.events):
         return

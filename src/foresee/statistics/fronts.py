@@ -161,9 +161,15 @@ def _best_first(merits: Floats) -> Places:
 def _front(merits: Floats, left: Places) -> Places:
     """Of the places `left`, best first, those that no other dominates, in that order.
 
-    The first that is left can be dominated by nothing after it: whatever it equals is on the front with it, and whatever it
-    dominates is dropped.
+    With two objectives a point is new to the front where its second is above all seconds before it. With more, the first
+    that is left can be dominated by nothing after it: whatever it equals is on the front with it, and whatever it dominates
+    is dropped.
     """
+    if 1 <= merits.shape[1] <= 2 and len(left):
+        last = merits[left, -1]
+        new = np.concatenate([[True], last[1:] > np.maximum.accumulate(last)[:-1]])
+        opener = left[np.flatnonzero(new)[np.cumsum(new) - 1]]  # the newest point of the front so far
+        return np.asarray(left[(merits[left] == merits[opener]).all(axis=1)])
     found = [left[:0]]
     while len(left):
         first, others = merits[left[0]], merits[left]

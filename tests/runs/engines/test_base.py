@@ -6,7 +6,7 @@ import pytest
 
 from foresee.errors import UnknownNameError
 from foresee.runs import engines
-from foresee.runs.engines.base import attempt
+from foresee.runs.engines.base import attempt, device_of
 
 
 def half(payload):
@@ -18,6 +18,14 @@ def test_engines_by_name():
     for name, kind in (("serial", engines.Serial), ("processes", engines.Processes)):
         assert type(engines.make(name, half, 2)) is kind
         assert engines.engines[name].summary
+
+
+def test_work_says_itself_where_it_computes():
+    class OnCards:
+        device = "cuda"
+
+    assert device_of(OnCards()) == "cuda"
+    assert device_of(half) == "cpu"
 
 
 def test_the_nearest_name_is_said():

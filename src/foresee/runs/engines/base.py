@@ -6,7 +6,8 @@
 
 An engine gets one picklable callable `work` and, for each job, an id and a payload; `wait` hands back one finished job. It
 knows nothing of what the work is, nor of how much is in a payload. A new engine is one new file in this room, and
-`foresee.testing.EngineSuite` says what it has to keep.
+`foresee.testing.EngineSuite` says what it has to keep. Where it computes a work may say itself (`device`), so that an engine
+can give each worker a card of its own.
 """
 
 from __future__ import annotations
@@ -72,6 +73,15 @@ engines: Registry[type[Engine]] = Registry("engine", group="foresee.engines", ho
 def make(name: str, work: Work, workers: int | None = None) -> Engine:
     """An engine by name."""
     return engines[name](work, workers)
+
+
+def device_of(work: Work) -> str:
+    """Where the work computes, as it says itself; the CPU where it says nothing.
+
+    >>> device_of(abs)
+    'cpu'
+    """
+    return str(getattr(work, "device", "cpu"))
 
 
 def attempt(work: Work, job: int, payload: Any) -> Outcome:

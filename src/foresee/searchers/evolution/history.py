@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import random
 from collections.abc import Mapping
-from functools import cached_property
 from typing import Any, ClassVar
-
-import numpy as np
 
 from foresee.searchers.base import Result, searchers
 from foresee.searchers.evolution.members import Breeder
 from foresee.searchers.problem import Problem
-from foresee.statistics import ranks_of
+from foresee.statistics.growing import Foremost
 
 
 @searchers.register("history_evolution")
@@ -21,11 +18,9 @@ class HistoryEvolution(Breeder):
 
     Nobody dies. Among the N candidates so far each has a rank by each objective, 1 for the worst and N for the best; they are
     ordered by the sum over the objectives of log(rank / N), so that being among the last by one objective cannot be made up
-    for by the others. Ranks change as the history grows, so they are found anew. A parent is drawn uniformly among the
-    first `top`; the first candidates are made as in `elitist_evolution`. What the search names best is the first in that
-    order, which need not be the best by any single objective.
-
-    The work beside scoring grows with the square of the evaluations: a sort for each.
+    for by the others. Ranks change as the history grows (`statistics.growing` follows them). A parent is drawn uniformly
+    among the first `top`; the first candidates are made as in `elitist_evolution`. What the search names best is the first
+    in that order, which need not be the best by any single objective.
 
     Args:
         top: how many of the best may be parents.
@@ -49,14 +44,9 @@ class HistoryEvolution(Breeder):
         self.check(top=top, mutations=mutations)
         self.check(0, initial=initial)
         self.top, self.initial, self.mutations = top, initial, mutations
-        self._history: list[Result] = []
-
-    @cached_property
-    def _ranked(self) -> list[Result]:
-        """The history, best first; of equals the older one."""
-        ranks = ranks_of(np.array([result.merits for result in self._history]), axis=0)
-        scores = np.log(ranks / len(ranks)).sum(axis=1)
-        return [self._history[place] for place in np.argsort(-scores, kind="stable")]
+        self._ranked = Foremost(top)
+        #: the id and the text of each, in the order of the history: what is not kept is read again where it is a parent
+        self._history: list[tuple[int, str]] = []
 
     def propose(self, rng: random.Random, attempt: int) -> tuple[Any, int | None]:
         """A child of one of the best; at first one of the start."""
@@ -65,19 +55,19 @@ class HistoryEvolution(Breeder):
         if self.gate.asked <= self.initial or not self._history:
             start = self.space.start
             return (self.space.sample(rng) if start is None else self.mutated(start, rng, attempt)), None
-        parent = rng.choice(self._ranked[: self.top])
-        return self.mutated(parent.architecture, rng, attempt, self.mutations), parent.id
+        parent, text = self._history[rng.choice(self._ranked.first())]
+        return self.mutated(self.space.parse(text), rng, attempt, self.mutations), parent
 
     def learn(self, result: Result) -> None:
-        """One more in the history; all ranks are found anew."""
+        """One more in the history."""
         if result.merits:
-            self._history.append(result)
-            self.__dict__.pop("_ranked", None)
+            self._history.append((result.id, str(result.architecture)))
+            self._ranked.add(result.merits)
 
     def chosen(self) -> int | None:
         """The first by all objectives together."""
-        return self._ranked[0].id if self._history else None
+        return self._history[self._ranked.order()[0]][0] if self._history else None
 
     def state(self) -> dict[str, Any]:
         """As the base, with the order of the history."""
-        return {**super().state(), "ranked": [result.id for result in self._ranked] if self._history else []}
+        return {**super().state(), "ranked": [self._history[place][0] for place in self._ranked.order()]}
