@@ -23,6 +23,8 @@ FOUND = Candidate(SPACE, SPACE.parse("linear2d:16@0 linear3d:16@0"), LOG.task)
 def test_click_logs_have_their_own_by_their_size(monkeypatch):
     assert usual_recipe(FOUND, LOG) == usual_recipe("deepfm", LOG) == "ctr_small"
     monkeypatch.setattr(usual, "FEW_ROWS", 10)
+    assert usual_recipe(FOUND, LOG) == "ctr_middle"
+    monkeypatch.setattr(usual, "MANY_ROWS", 20)
     assert usual_recipe(FOUND, LOG) == "ctr"
 
 

@@ -12,30 +12,14 @@ from itertools import pairwise
 import torch
 from torch import Tensor, nn
 
+from foresee.spaces.nasrec.first_order import SPREAD, Tables
+from foresee.spaces.nasrec.first_order import FirstOrder as Linear
 from foresee.task import Task
+
+__all__ = ["EMBEDDING", "SPREAD", "Fields", "Linear", "Tables", "layers", "linear"]
 
 #: dimension of embeddings, unless a setting says otherwise
 EMBEDDING = 16
-#: standard deviation of fresh embeddings
-SPREAD = 0.01
-
-
-class Tables(nn.Module):
-    """One table per sparse feature: (B, s) whole numbers to (B, s, dimension)."""
-
-    def __init__(self, vocabularies: Sequence[int], dimension: int, spread: float = SPREAD) -> None:
-        super().__init__()
-        # one table for all features, each with rows of its own from `first` on: one look-up instead of s
-        rows = torch.tensor([0, *vocabularies]).cumsum(0)
-        self.register_buffer("first", rows[:-1], persistent=False)
-        self.first: Tensor
-        self.table = nn.Embedding(int(rows[-1]), dimension)
-        nn.init.normal_(self.table.weight, std=spread)
-
-    def forward(self, sparse: Tensor) -> Tensor:
-        """The row of each value."""
-        found: Tensor = self.table(sparse + self.first)
-        return found
 
 
 class Fields(nn.Module):
@@ -53,22 +37,6 @@ class Fields(nn.Module):
     def forward(self, dense: Tensor, sparse: Tensor) -> Tensor:
         """The vectors, numbers first."""
         return torch.cat([dense.unsqueeze(2) * self.embedded, self.tables(sparse)], 1)
-
-
-class Linear(nn.Module):
-    """The part of first order, `w_0 + Σ w_i x_i + Σ_j w_j[category]`, as (B, 1): embeddings of dimension 1."""
-
-    def __init__(self, task: Task) -> None:
-        super().__init__()
-        self.embedded = nn.Parameter(torch.zeros(task.inputs[0], 1))
-        self.tables = Tables(task.vocabularies, 1)
-        self.bias = nn.Parameter(torch.zeros(1))
-        nn.init.zeros_(self.tables.table.weight)
-
-    def forward(self, dense: Tensor, sparse: Tensor) -> Tensor:
-        """The sum."""
-        out: Tensor = dense @ self.embedded + self.tables(sparse).sum(1) + self.bias
-        return out
 
 
 def layers(inputs: int, widths: Sequence[int], dropout: float = 0.0) -> nn.Sequential:

@@ -50,7 +50,8 @@ def for_recipe(candidate: Candidate, recipe: Recipe, task: Task) -> Candidate:
     """The architecture in the space as the recipe wants its networks, for the task of the data.
 
     Width and depth (`channels`, `layers`) are the recipe's where the space has settings of these names, all that the recipe
-    speaks of; an auxiliary head and dropped paths where the recipe gives them a weight and the space can have them.
+    speaks of; an auxiliary head, dropped paths and a part of first order where the recipe gives them a weight and the space
+    can have them.
     """
     space = candidate.space
     taken = space.defaults()
@@ -60,6 +61,8 @@ def for_recipe(candidate: Candidate, recipe: Recipe, task: Task) -> Candidate:
         changes["auxiliary"] = True
     if recipe.drop_path and "drop_path" in taken:
         changes["drop_path"] = recipe.drop_path
+    if recipe.first_order and "first_order" in taken:
+        changes["first_order"] = True
     if changes:
         space = get(space.reference, **{**space.settings(), **changes})
     return Candidate(space, space.parse(str(candidate.architecture)), task, candidate.details)

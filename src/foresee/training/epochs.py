@@ -45,6 +45,7 @@ class Epochs:
         observers: are told what happens.
         save_seconds: seconds between two checkpoints within an epoch.
         save_steps: steps between two; 0 goes by the seconds alone.
+        begun: a part of the network has learnt already; what it is before its first epoch is judged and may be the best.
     """
 
     def __init__(
@@ -59,6 +60,8 @@ class Epochs:
         observers: Iterable[Observer],
         save_seconds: float = SAVED,
         save_steps: int = 0,
+        *,
+        begun: bool = False,
     ) -> None:
         self.data, self.recipe, self.kept, self.seed = data, recipe, kept, seed
         self.per_epoch = data.train.steps(recipe.batch)
@@ -83,6 +86,7 @@ class Epochs:
         self.save_seconds, self.save_steps = save_seconds, save_steps
         self._saved = self._told = self._began = time.monotonic()
         self._first = 0
+        self._begun = begun
 
     # -- the whole --------------------------------------------------------------------------------------------------------
     def run(self, architecture: dict[str, Any] | None) -> Trained:
@@ -104,6 +108,8 @@ class Epochs:
         self._event("started" if stored is None else "resumed")
         self._first, self._began = self.training.number, time.monotonic()
         with self.interrupts:
+            if self._begun and self.best[1] is None:
+                self._compare(0, self._judge(self.data.validation))
             while not self._over():
                 self._epoch()
                 self._noted(asked, "running")
@@ -200,10 +206,14 @@ class Epochs:
                 val_auc=None if val is None else val.auc,
             )
         )
+        self._compare(number + 1, val)
+
+    def _compare(self, epoch: int, val: Evaluation | None) -> None:
+        """Keep the weights after an epoch, where none before was better."""
         before = self.best[1]
         if val is None or before is None or val.merit > before.merit:
-            self.best = (number + 1, val)
-            facts = {"epoch": number + 1, "validation": None if val is None else val.to_json()}
+            self.best = (epoch, val)
+            facts = {"epoch": epoch, "validation": None if val is None else val.to_json()}
             with self.training.averaged():
                 self.kept.save_best(weights(self.training.network), facts)
 

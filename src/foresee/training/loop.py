@@ -19,6 +19,7 @@ from foresee.task import Task
 from foresee.training.building import Trainable, built, by_hand, candidate_of, for_recipe, spread_embeddings
 from foresee.training.encoding import beside
 from foresee.training.epochs import SAVED, Epochs
+from foresee.training.first import first_part, train_first
 from foresee.training.keeping import Folder, Memory
 from foresee.training.recipe import Recipe
 from foresee.training.recipe import recipe as get_recipe
@@ -56,8 +57,8 @@ def train(
         network: any module, trained itself; an architecture (`run.best`, a `best.json`, a run's folder), which is built
             with the recipe's width, depth and auxiliary head for the data's task; or a recommender by its name.
         data: a name or path (`data.load`), a `Data`, `(inputs, labels)`, a `DataLoader`; see `sources`.
-        recipe: a name (`foresee recipes`), a TOML file or a `Recipe`; None: `fast`, or for click logs `ctr`, of few rows
-            `ctr_small`.
+        recipe: a name (`foresee recipes`), a TOML file or a `Recipe`; None: `fast`, or by the size of a click log `ctr`,
+            `ctr_middle`, `ctr_small`.
         out: the folder to keep it in; None keeps nothing.
         resume: go on with what is in `out`, or begin.
         validation: what epochs are judged by; None: the data's own split, or the recipe's share of the training data.
@@ -98,8 +99,24 @@ def train(
         spread_embeddings(network, chosen.embedding_spread)
     kept = Memory() if out is None else Folder(out, resume=resume)
     watching = watched(observers, progress)
-    loop = Epochs(network, found, chosen, kept, seed, device, teacher, watching, save_seconds, save_steps)
+
+    part = first_part(network) if chosen.first_order else None
     try:
+        if part is not None:
+            train_first(part, found, chosen, None if out is None else Path(out), seed, device)
+        loop = Epochs(
+            network,
+            found,
+            chosen,
+            kept,
+            seed,
+            device,
+            teacher,
+            watching,
+            save_seconds,
+            save_steps,
+            begun=part is not None,
+        )
         trained = loop.run(_written(candidate, handmade, found.train.task))
         return replace(trained, candidate=candidate, task=found.train.task, preprocessing=found.train.preprocessing)
     finally:

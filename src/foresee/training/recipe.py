@@ -96,6 +96,8 @@ class Recipe(Settings):
         validation: share of the training data that is kept for validation, where none comes with the data.
         embedding_spread: standard deviation that fresh embedding tables are scaled to, where the training builds the network;
             0 leaves them as they are drawn.
+        first_order: networks for click logs have a part of first order where they can (a weight for each value, as a logistic
+            regression has), which learns alone until validation gets worse; then all of it learns, from there.
         channels: width of a network that is built from a space; None: as the space says.
         layers: depth of it.
 
@@ -146,6 +148,7 @@ class Recipe(Settings):
         0.1, Kind("a share from 0 to below 1", lambda value: _is_number(value) and 0 <= value < 1)
     )
     embedding_spread: float = setting(0.0, _number())
+    first_order: bool = setting(False, _flag())
     channels: int | None = setting(None, whole(least=1))
     layers: int | None = setting(None, whole(least=1))
 

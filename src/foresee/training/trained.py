@@ -51,7 +51,7 @@ class Trained:
         network: at its best epoch by validation (without validation: at the last), in evaluation mode.
         recipe: all values.
         history: one entry for each epoch.
-        best_epoch: number of the best, from 1.
+        best_epoch: number of the best, from 1; 0 where no epoch made better what a part had learnt before (`first_order`).
         validation: the best epoch's evaluation, or None.
         test: of the best epoch on test data, or None.
         seed: of all draws.
@@ -131,6 +131,11 @@ class Trained:
         """Write one self-contained HTML page: curves, confusion, calibration, settings beside the paper's."""
         written: Path = find("foresee.report.training", "save")(self, path)
         return written
+
+    @property
+    def best_place(self) -> int:
+        """Where the best epoch is in the history; the first where none made better what was there before it."""
+        return max(self.best_epoch - 1, 0)
 
     def __repr__(self) -> str:
         best = f"best epoch {self.best_epoch} of {len(self.history)}"

@@ -67,6 +67,15 @@ def test_values_may_come_typed(learnt: tuple[Preprocessing, list[Chunk]]) -> Non
     assert all(torch.equal(a, b) for a, b in zip(one.parts, other.parts, strict=True))
 
 
+def test_lists_are_served_as_they_stand_in_a_log(tmp_path: Path) -> None:
+    pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    table = pa.table({"y": [k % 2 for k in range(20)], "tags": [[["a", "b"], []][k % 2] for k in range(20)]})
+    pq.write_table(table, tmp_path / "a.parquet")
+    found, _ = fit(tmp_path / "a.parquet", Schema(label="y", categories=("tags",), least=1))
+    served = found.rows([{"tags": ["a", "b"]}, {"tags": '["a","b"]'}, {"tags": []}]).parts[1][:, 0].tolist()
+    assert served[0] == served[1] != served[2]
+
+
 def test_numbers_of_categories(tmp_path: Path) -> None:
     preprocessing, _ = fit(small(tmp_path / "s.csv", 200), SMALL.but(least=15))
     rows = [{"n": "1", "c": value} for value in ("v0", "never", "", None)]

@@ -31,7 +31,7 @@ from numpy.typing import NDArray
 from foresee.batch import Batch
 from foresee.data.base import digest
 from foresee.data.clicks.reading.chunk import Chunk, chunk_of
-from foresee.data.clicks.reading.columns import as_text
+from foresee.data.clicks.reading.columns import as_list, as_text
 from foresee.data.clicks.reading.texts import Keys, Texts
 from foresee.data.clicks.schema import Schema
 from foresee.data.normalising import Statistics
@@ -222,6 +222,8 @@ def _as_given(value: Any, commas: bool = False) -> str:
         return str(int(value))
     if isinstance(value, float | np.floating):
         return as_text(float(value)).replace(".", "," if commas else ".")
+    if isinstance(value, list | tuple | dict):
+        return as_list(value)
     return str(value)
 
 

@@ -395,6 +395,39 @@ def test_behaviour_without_names(tmp_path):
     assert found.schema.positive == ("buy",)
 
 
+def test_words_for_no_value_among_numbers(tmp_path):
+    rows = [
+        [rng.choice(["yes", "no"]), rng.choice(["1.5", "0.25", "n/a", "NULL"]), rng.choice(["a", "b", "n/a"])]
+        for _ in range(400)
+    ]
+    path = write(tmp_path / "words.csv", ["clicked", "price", "site"], rows)
+    there, found = taken(path)
+    assert there == {"clicked": "label", "price": "number", "site": "category"}
+    assert set(found.schema.missing) - set(schema("criteo").missing) == {"n/a"}
+
+
+def test_a_column_that_is_named_twice_is_told(tmp_path):
+    rows = [[rng.choice("01"), rng.random(), rng.choice("xyz")] for _ in range(400)]
+    there, found = taken(write(tmp_path / "twice.csv", ["clicked", "a", "a"], rows))
+    assert there == {"clicked": "label", "a": "number"}
+    assert "a second column 'a' is left out: rename it in the file to use it" in found.warnings
+
+
+def test_lists_of_a_parquet_file(tmp_path):
+    pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    n = 400
+    columns = {
+        "click": [k % 3 == 0 for k in range(n)],
+        "tags": [["a", "b"][: k % 3] for k in range(n)],
+        "device": [{"os": rng.choice(["ios", "android"])} for _ in range(n)],
+    }
+    pq.write_table(pa.table(columns), tmp_path / "a.parquet")
+    there, _ = taken(tmp_path / "a.parquet")
+    assert there["device"] == "category"
+    [chunk] = chunks(tmp_path / "a.parquet", schema({"label": "click", "categories": ["tags"]}))
+    assert [chunk.texts["tags"][row] for row in range(3)] == ["[]", '["a"]', '["a","b"]']
+
+
 def test_a_log_of_a_bandit(tmp_path):
     rows = [
         [k, f"2019-11-24 00:{k % 60:02}:01.5103{k % 100:02}+00:00", rng.randrange(80), rng.randrange(1, 4),

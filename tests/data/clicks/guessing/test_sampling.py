@@ -39,6 +39,22 @@ def test_delimiters_and_header_lines(tmp_path, text, delimiter, names):
     assert found.whole
 
 
+def test_a_header_line_with_names_that_lack_or_come_twice(tmp_path):
+    found = sample(write(tmp_path, "click,a,a,b,\n" + "1,0.5,x,3,\n0,0.25,y,4,\n" * 9))
+    assert found.header
+    assert (found.names, found.again) == (("click", "a", "b", ""), ("a",))
+    assert found.columns[1][:2] == ("0.5", "0.25")
+    assert not sample(write(tmp_path, "x,a,a\ny,b,b\nz,c,d\n" * 9)).header  # words all along: a row like the others
+
+
+def test_a_header_line_that_is_no_utf8_is_named_in_the_error(tmp_path):
+    text = "Gerät;Preis\n" + "iPhone;1,5\nDesktop;2,5\n" * 9
+    with pytest.raises(DataError, match=r"names of its columns are not UTF-8 text \(byte 0xe4\).*iconv"):
+        sample(write(tmp_path, text.encode("cp1252")))
+    rows = "1;Köln;2\n".encode("cp1252") + b"0;Bonn;3\n" * 9  # a row like that is malformed, and no more
+    assert sample(write(tmp_path, rows)).rows == 9
+
+
 def test_a_quote_that_is_never_closed_costs_its_row_alone(tmp_path):
     found = sample(write(tmp_path, 'a,b\n1,2\n3,"4\n' + "5,6\n" * 50))
     assert found.columns[0] == ("1", *["5"] * 50)

@@ -71,9 +71,16 @@ def test_types_as_texts(array: pa.Array, texts: list[str]) -> None:
     assert [column[row] for row in range(len(column))] == texts
 
 
-def test_lists_are_no_texts() -> None:
-    with pytest.raises(DataError, match="no form as text"):
-        ArrowTexts(pa.array([[1], [2]]), strip=True)
+def test_lists_are_written_as_json() -> None:
+    column = ArrowTexts(pa.array([["a", "ü"], [], None]), strip=True)
+    assert [column[row] for row in range(3)] == ['["a","ü"]', "[]", ""]
+    column = ArrowTexts(pa.array([{"size": 2, "on": dt.date(2014, 10, 21)}]), strip=True)
+    assert column[0] == '{"size":2,"on":"2014-10-21"}'
+
+
+def test_bytes_are_no_texts_and_their_column_is_named() -> None:
+    with pytest.raises(DataError, match="column 'hash' of type binary has no form as text"):
+        ArrowTexts(pa.array([b"\xff\xfe"]), strip=True, name="hash")
 
 
 def test_numbers_of_floats_are_exact() -> None:

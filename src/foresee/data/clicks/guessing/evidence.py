@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
@@ -33,6 +33,7 @@ QUANTITIES = _set("""
     score rate ratio clicks views visits impressions depth width height length distance budget bid cost spend salary weight
     temperature stock balance revenue rank total sum avg mean max min median std percent pct share floor ceiling lat latitude
     lon longitude size speed frequency recency tenure sales discount rating likes dwell value
+    alter preis anzahl menge betrag gebot edad precio cantidad prix montant
 """)
 CODES = _set("""
     id ids uid uuid guid code codes hash zip zipcode postal postcode type category cat cate class brand region city country
@@ -47,6 +48,8 @@ GLUED = {
     "quantity": ("price", "count", "amount", "width", "height", "length"),
     "code": ("id", "code", "type", "category"),
 }
+#: what stands for no value in some logs, in small letters, beside what every schema takes for it
+ABSENT = _set("n/a na n.a. #n/a nan null (null) <null> nil none missing undefined . -- \\n")
 #: what a column is called that only numbers the rows
 ROW_NAMES = _set("id rowid row index idx unnamed0 impressionid bidid requestid eventid logid uuid guid recordid")
 #: formats of times, by the pattern of their texts; the schema's words
@@ -84,11 +87,12 @@ class Column:
 
     name: str
     values: Sequence[str]
+    absent: Collection[str] = MISSING
 
     @cached_property
     def there(self) -> list[str]:
         """The values that are not missing."""
-        return [value for value in self.values if value not in MISSING]
+        return [value for value in self.values if value not in self.absent]
 
     @cached_property
     def counts(self) -> Counter[str]:
@@ -114,6 +118,19 @@ class Column:
     def plain_name(self) -> str:
         """The name as letters and digits alone."""
         return re.sub(r"[^a-z0-9]", "", self.name.lower())
+
+    @property
+    def blanks(self) -> tuple[str, ...]:
+        """Further texts that say that there is no value, where all else (nearly) are numbers.
+
+        >>> Column("price", ["1.5", "n/a", "2", "NULL"]).blanks, Column("site", ["n/a", "b"]).blanks
+        (('n/a',), ())
+        """
+        said = tuple(sorted(value for value in self.counts if value.lower() in ABSENT))
+        if not said:
+            return ()
+        rest = Column(self.name, [value for value in self.there if value not in said])
+        return said if rest.numbers is not None or rest.european else ()
 
     # -- kinds ------------------------------------------------------------------------------------------------------------
     @cached_property

@@ -12,14 +12,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from foresee.data.clicks.guessing.evidence import Column
 from foresee.data.clicks.guessing.labels import Label, find_label
 from foresee.data.clicks.guessing.roles import Guessed, Role, roles
 from foresee.data.clicks.guessing.sampling import Sample, sample
-from foresee.data.clicks.schema import Schema, known, schema
+from foresee.data.clicks.schema import MISSING, Schema, known, schema
 from foresee.data.loading import reading
 from foresee.errors import DataError
 from foresee.grid import Column as Head
@@ -74,11 +74,17 @@ def guess(path: str | os.PathLike[str], rows: int = 10_000, *, label: str | None
             raise DataError(f"{path}: no such file" if not path.exists() else f"{path}: is no file; expected a table")
     seen = sample(path, rows)
     columns = [Column(name, values) for name, values in zip(seen.names, seen.columns, strict=True)]
+    absent = (*MISSING, *sorted({text for one in columns for text in one.blanks}))
+    columns = [Column(one.name, one.values, absent) for one in columns]
     if named and label is None and (found := _published(seen, columns)) is not None:
         return found
     chosen = find_label(columns, header=seen.header, label=label, where=str(path))
     guessed, warnings = roles(columns, chosen, seen)
-    return Guess(_schema(guessed, chosen, seen, path), guessed, tuple(warnings), seen.rows)
+    warnings += [
+        f"a second column {name!r} is left out: rename it in the file to use it" for name in seen.again if name
+    ]
+    own = replace(_schema(guessed, chosen, seen, path), missing=absent)
+    return Guess(own, guessed, tuple(warnings), seen.rows)
 
 
 # -- the schema -----------------------------------------------------------------------------------------------------------

@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from foresee.data.clicks.guessing.evidence import Column
-from foresee.data.clicks.schema import MISSING
 from foresee.statistics.ranks import ranks_of
 
 #: of the rows that mean yes, the share that is found, and of those found, the share that is right: from here on suspicious
@@ -32,7 +31,7 @@ def leaks(column: Column, yes: NDArray[np.bool_]) -> str:
     """
     if min(yes.sum(), (~yes).sum()) < FEW:
         return ""
-    absent = np.array([value in MISSING for value in column.values])
+    absent = np.array([value in column.absent for value in column.values])
     if (found := max(_told(absent, yes), _told(~absent, yes))) >= SURE:
         return f"where it is missing tells {100 * found:.0f} % of the rows that mean yes"
     if column.numbers is not None and len(column.counts) > 20 and len(column.numbers) == len(column.there):

@@ -12,7 +12,7 @@ import zlib
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import islice
+from itertools import compress, islice
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -37,13 +37,17 @@ NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,3})?")
 
 @dataclass(frozen=True)
 class Sample:
-    """Columns of text, by name. `header` says whether the names are the file's own, `whole` whether all rows are here."""
+    """Columns of text, by name. `header` says whether the names are the file's own, `whole` whether all rows are here.
+
+    Columns that are named as an earlier one are not here: their names are `again`.
+    """
 
     names: tuple[str, ...]
     columns: tuple[tuple[str, ...], ...]
     delimiter: str | None
     header: bool
     whole: bool
+    again: tuple[str, ...] = ()
 
     @property
     def rows(self) -> int:
@@ -67,13 +71,17 @@ def sample(path: Path, rows: int = 10_000) -> Sample:
             f"{path}: no table of several columns is to be seen; expected fields apart by a comma, semicolon, tab or |"
         )
     fitting = [fields for fields in split if len(fields) == width]
+    _legible(path, lines[0], delimiter, split)
     header = len(split[0]) == width and _is_header(split[0], fitting[1:])
     kept = fitting[1 if header else 0 :][:rows]
     if not kept:
         raise DataError(f"{path}: a header line and no rows")
     names = tuple(name.strip() for name in split[0]) if header else by_position(width)
     columns = tuple(tuple(field.strip() for field in column) for column in zip(*kept, strict=True))
-    return Sample(names, columns, delimiter, header, whole)
+    first = [names.index(name) == place for place, name in enumerate(names)]
+    again = tuple(name for name, is_first in zip(names, first, strict=True) if not is_first)
+    names, columns = tuple(compress(names, first)), tuple(compress(columns, first))
+    return Sample(names, columns, delimiter, header, whole, again)
 
 
 def by_position(width: int) -> tuple[str, ...]:
@@ -139,14 +147,32 @@ def _delimiter(lines: Sequence[bytes]) -> str:
 
 
 def _is_header(first: Sequence[str], rest: Sequence[Sequence[str]]) -> bool:
-    """Whether a line names columns: all names there, different, none of them a number or a value of its own column."""
+    """Whether a line names columns: none of the names a number, few of them values of their own column.
+
+    Names that lack or are repeated are names where something below them is a number all along.
+    """
     names = [name.strip() for name in first]
-    if not all(names[1:]) or len(set(names)) != len(names) or any(NUMBER.fullmatch(name) for name in names):
+    if any(NUMBER.fullmatch(name) for name in names):
         return False
+    proper = all(names[1:]) and len(set(names)) == len(names)
     if not rest:
-        return True
+        return proper
     columns = [set(column) for column in zip(*rest[:1000], strict=True)]
-    return sum(name in column for name, column in zip(first, columns, strict=True)) * 4 <= len(names)
+    strange = any(name and all(map(NUMBER.fullmatch, own)) for name, own in zip(names, columns, strict=True))
+    known = sum(name in column for name, column in zip(first, columns, strict=True))
+    return (proper or strange) and known * 4 <= len(names)
+
+
+def _legible(path: Path, first: bytes, delimiter: str, split: Sequence[Sequence[str]]) -> None:
+    """Refuse a header line that is no UTF-8: without it columns would have no names, and nobody would be told."""
+    try:
+        first.decode()
+    except UnicodeDecodeError as error:
+        if _is_header(first.decode("latin-1").strip("\r\n").split(delimiter), split):
+            raise DataError(
+                f"{path}: the names of its columns are not UTF-8 text (byte {first[error.start]:#04x}); convert it first, "
+                "such as by `iconv -f windows-1252 -t utf-8`"
+            ) from None
 
 
 def _parquet(path: Path, rows: int) -> Sample:
@@ -167,10 +193,10 @@ def _parquet(path: Path, rows: int) -> Sample:
     if len(names) < 2:
         raise DataError(f"{path}: has one column; expected a label and something to learn from")
     whole = sum(batch.num_rows for batch in batches) == total
-    columns = tuple(tuple(text for batch in batches for text in _as_texts(batch.column(name))) for name in names)
+    columns = tuple(tuple(text for batch in batches for text in _as_texts(batch.column(name), name)) for name in names)
     return Sample(names, columns, None, True, whole)
 
 
-def _as_texts(column: Any) -> list[str]:
-    texts = ArrowTexts(column, strip=True)
+def _as_texts(column: Any, name: str) -> list[str]:
+    texts = ArrowTexts(column, strip=True, name=name)
     return [texts[row] for row in range(len(texts))]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import numpy as np
@@ -13,9 +14,12 @@ from foresee.extras import need
 
 
 class ArrowTexts(Texts):
-    """A column as texts. Whole numbers are written without a point whatever their type, yes and no as 1 and 0."""
+    """A column as texts: whole numbers without a point whatever their type, yes and no as 1 and 0, lists as JSON.
 
-    def __init__(self, column: Any, *, strip: bool) -> None:
+    `name` is what an error calls it.
+    """
+
+    def __init__(self, column: Any, *, strip: bool, name: str = "") -> None:
         pa, pc = need("pyarrow"), need("pyarrow.compute")
         column = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
         if isinstance(column, pa.ChunkedArray):
@@ -29,12 +33,15 @@ class ArrowTexts(Texts):
             column = pa.array([as_text(value) for value in self._values.tolist()], pa.string())
         elif pa.types.is_boolean(kind):
             column = column.cast(pa.int8()).cast(pa.string())
+        elif pa.types.is_nested(kind):
+            column = pa.array([None if one is None else as_list(one) for one in column.to_pylist()], pa.string())
         elif not pa.types.is_string(kind):
             try:
                 column = column.cast(pa.string())
             except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
+                which = f"column {name!r}" if name else "a column"
                 raise DataError(
-                    f"a column of type {kind} has no form as text; expected numbers, texts or times"
+                    f"{which} of type {kind} has no form as text; expected numbers, texts, times or lists"
                 ) from error
         if column.null_count:
             column = pc.fill_null(column, "")
@@ -78,3 +85,12 @@ def as_text(value: float) -> str:
     if value != value:
         return ""
     return str(int(value)) if value.is_integer() and abs(value) < 2**63 else repr(value)
+
+
+def as_list(value: Any) -> str:
+    """A list, or values by name, as the text that a log in text has for it.
+
+    >>> as_list(["a", "b"]), as_list({"size": 2})
+    ('["a","b"]', '{"size":2}')
+    """
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=str)

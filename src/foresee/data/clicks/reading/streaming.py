@@ -227,7 +227,9 @@ def _parquet(path: Path, known: Schema) -> Iterator[Callable[[], Chunk]]:
 
 def _from_batch(batch: Any, row: int, known: Schema) -> Chunk:
     texts = {
-        name: ArrowTexts(batch.column(name), strip=True) if name in batch.schema.names else _absent(batch.num_rows)
+        name: ArrowTexts(batch.column(name), strip=True, name=name)
+        if name in batch.schema.names
+        else _absent(batch.num_rows)
         for name in known.sources
     }
     return chunk_of(texts, known, lambda rows: (row + 1 + rows).tolist())
