@@ -42,7 +42,7 @@ REDUCED: Mapping[str, Any] = {
     "children": 2,
     "top": 3,
     "seeds": 1,
-    "recipe": "ctr_small",
+    "recipe": "ctr_reduced",
     "supernet": "nasrec_reduced",
     "batch": 64,
     "steps": 20,

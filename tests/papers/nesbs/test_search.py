@@ -1,12 +1,16 @@
-"""Figures 5.3, 5.6 and 5.7: equal budgets, chosen by validation, kept, and the same when asked for again."""
+"""Figures 5.3 and 5.6: equal budgets, chosen by validation, kept, and the same when asked for again."""
 
 from __future__ import annotations
 
+import json
+
 import pytest
+import torch
 from tests.papers.nesbs.tiny import TINY, cells, made, shop
 
-from foresee.papers.nesbs.search import DELTAS, FREE_ROWS, ROWS, _estimate, drawn, rows_of
+from foresee.papers.nesbs.search import DELTAS, FREE_ROWS, ROWS, SEARCHES, drawn, over_seeds, rows_of
 from foresee.papers.nesbs.shared import USUAL, Study
+from foresee.papers.nesbs.work import digest
 from foresee.report.papers import figure
 
 FEW = {**TINY, "trials": 1, "draws": 2, "steps": 3}
@@ -49,17 +53,6 @@ def test_figure_5_6_at_temperature_1_is_figure_5_3(chapter):
         assert cells(page)["tau = 1", row, column].ours == before["n = 2", row, column].ours
 
 
-def test_figure_5_7_goes_through_delta(chapter):
-    few = {**FEW, "trials": 2, "size": 2, "taus": (0.1, 10.0), "deltas": (-1.0, 1.0)}
-    page = made("thesis-figure-5.7", chapter, few)
-    found = cells(page)
-    for tau in ("tau = 0.1", "tau = 10"):
-        assert found["", tau, "delta = -1"].reason == "2 trials"
-        assert found["", tau, "delta*"].ours.value in (-1.0, 1.0)
-        assert 0 <= found["disagreement of two members", tau, "delta = 1"].ours.value <= 100
-    assert [scatter.x for scatter in page.scatters] == [(-1.0, 1.0)] * 2
-
-
 def test_draws_belong_to_their_trial_and_number(chapter):
     study = Study(shop(chapter, FEW), {**USUAL, **FEW}, 0)
     own = {"deltas": DELTAS, "steps": 3}
@@ -72,6 +65,32 @@ def test_draws_belong_to_their_trial_and_number(chapter):
 
 
 def test_trials_of_one_supernet_are_one_number_where_there_are_several():
-    assert _estimate([[1.0, 3.0], [5.0, 7.0]]).n == 2
-    assert _estimate([[1.0, 3.0], [5.0, 7.0]]).value == 4.0
-    assert _estimate([[1.0, 3.0, 5.0]]).n == 3
+    assert over_seeds([[1.0, 3.0], [5.0, 7.0]]).n == 2
+    assert over_seeds([[1.0, 3.0], [5.0, 7.0]]).value == 4.0
+    assert over_seeds([[1.0, 3.0, 5.0]]).n == 3
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="a machine without a GPU is meant")
+def test_what_was_made_elsewhere_is_shown_and_the_rest_is_said_to_be_missing(chapter, tmp_path):
+    """Results of another device are read on any machine; a seed that is not there is left out, and a row of none is empty."""
+    few, work = {**FEW, "sizes": (2,), "proxy": ""}, {"work": str(tmp_path)}
+    elsewhere = shop(chapter, few, device="cuda")
+    (tmp_path / "results").mkdir()
+    asked = {key: {**SEARCHES, **few}[key] for key in ("trials", "draws", "deltas", "steps", "statistics")}
+    for row, seeds, error in (("urs", (0, 1), 0.5), ("nesbs-mc-sampling", (1,), 0.25)):
+        for seed in seeds:
+            study = Study(elsewhere, {**SEARCHES, **few, **work}, seed)
+            made_there = {"errors": [[error, error]], "best": 0.1, "looked at": 4}
+            place = (
+                study.work / "results" / f"search-{row}-seed-{seed}-{digest([study.key, [row, 2, 1.0, asked]])}.json"
+            )
+            place.write_text(json.dumps(made_there))
+    page = made("thesis-figure-5.3", chapter, {**few, **work}, device="cuda", repeats=2)
+    found = cells(page)
+    assert found["n = 2", "urs", "2 evaluations"].ours.n == 2
+    assert found["n = 2", "nesbs-mc-sampling", "4 evaluations"].ours.value == 25.0
+    assert found["n = 2", "nesbs-mc-sampling", "minus uniform sampling's, 4 evaluations"].ours.value == -25.0
+    assert any("search-nesbs-mc-sampling of seed 0 is not kept" in note for note in page.notes)
+    empty = found["n = 2", "nesbs-svgd-rd", "2 evaluations"]
+    assert empty.ours is None
+    assert "cannot be used here" in empty.reason

@@ -5,8 +5,10 @@ from __future__ import annotations
 import multiprocessing
 import time
 
-from foresee.papers import Workshop
-from foresee.papers.nesbs.work import alone, digest, work_folder
+import pytest
+
+from foresee.papers import Unavailable, Workshop
+from foresee.papers.nesbs.work import alone, by_seed, digest, work_folder
 
 
 def test_work_is_kept_where_it_is_said_or_beside_the_scores_or_for_now(tmp_path):
@@ -41,3 +43,17 @@ def test_only_one_process_at_a_time_is_inside(tmp_path):
     for one in several:
         one.join()
     assert log.read_text() == "in out " * 3
+
+
+def test_seeds_that_are_not_there_are_left_out_and_said():
+    workshop = Workshop(repeats=3)
+
+    def look(seed):
+        if seed == 1:
+            raise Unavailable("seed 1 is elsewhere")
+        return seed
+
+    assert by_seed(workshop, look) == {0: 0, 2: 2}
+    assert workshop.notes == ["seed 1 is elsewhere"]
+    with pytest.raises(Unavailable, match="seed 1"):
+        by_seed(Workshop(seed=1), look)

@@ -13,11 +13,11 @@ from foresee.ensembles.defence import defend
 from foresee.ensembles.defended import Defence, Round
 from foresee.ensembles.finding.members import Member
 from foresee.papers.base import reproduction
-from foresee.papers.cells import Cell, Found, missing
+from foresee.papers.cells import Cell, Found, Unavailable, missing
 from foresee.papers.nesbs.rows import ENSEMBLES, OTHER, asked
 from foresee.papers.nesbs.shared import Study, images_of
+from foresee.papers.nesbs.work import by_seed
 from foresee.papers.numbers import published
-from foresee.papers.trained import seeds
 from foresee.papers.workshop import NOT_ASKED, Workshop
 from foresee.seeds import derive
 from foresee.statistics import mean_of_few
@@ -71,8 +71,17 @@ def table_5_4(workshop: Workshop) -> Iterator[Found]:
 
 
 def _row(workshop: Workshop, own: Mapping[str, Any], row: str, sampler: str) -> Iterator[Cell]:
+    found = list[Defence]()
     for name in own["attacks"]:
-        found = [defended(Study(workshop, own, seed), own, sampler, ATTACKS[name]) for seed in seeds(workshop)]
+
+        def look(seed: int, name: str = name) -> Defence:
+            return defended(Study(workshop, own, seed), own, sampler, ATTACKS[name])
+
+        try:
+            found = list(by_seed(workshop, look).values())
+        except Unavailable as why:
+            yield from missing([row], (f"{name}:attack", f"{name}:defense"), str(why))
+            continue
         controls = [one.attacks[0].control for one in found]
         there = [one for one in controls if one is not None]
         attacked, defence = ([getattr(one.attacks[0], key) for one in found] for key in ("attacked", "defended"))
@@ -89,6 +98,8 @@ def _row(workshop: Workshop, own: Mapping[str, Any], row: str, sampler: str) -> 
             outside = f"a {own['outsider']} outside the ensemble is attacked"
             yield Cell(row, f"{name}:outsider", mean_of_few([100 * one.attacked for one in there]), outside)
             yield Cell(row, f"{name}:control", mean_of_few([100 * one.defended for one in there]), "the ensemble there")
+    if not found:
+        return
     clean = [sum(one.clean) / len(one.clean) for one in found]
     yield Cell(row, "clean:member", mean_of_few([100 * one for one in clean]), f"{found[0].samples} samples")
     yield Cell(row, "clean:ensemble", mean_of_few([100 * one.ensemble for one in found]))

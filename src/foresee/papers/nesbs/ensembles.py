@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from foresee.papers.base import reproduction
-from foresee.papers.cells import Cell, Found, missing
+from foresee.papers.cells import Cell, Found, Unavailable, missing
 from foresee.papers.darts_trained import PRINTED, known
-from foresee.papers.nesbs.rows import ENSEMBLES, OTHER, ensembles, others, size_in_words, spent
+from foresee.papers.nesbs.rows import ENSEMBLES, OTHER, apart, ensembles, errors, others, size_in_words, spent
 from foresee.papers.nesbs.shared import images_of
 from foresee.papers.numbers import published
 from foresee.papers.trained import CIFAR, CIFAR100, printed, size
@@ -103,30 +103,30 @@ def table_5_1(workshop: Workshop) -> Iterator[Found]:
         if workshop.rows and address not in workshop.rows:
             yield from missing([address], columns, NOT_ASKED)
         elif address in SMALL or address == "manual design/resnet":
-            sampler = SMALL.get(address, "deep:ResNet")
-            found = ensembles(workshop, own, sampler, "nasbench201")
-            key = "error" if address in SMALL else "ate"
-            yield Cell(
-                address, column, mean_of_few([100 * one["test"][key] for one in found]), size_in_words(own, "cells")
-            )
-            if address in SMALL:
-                yield from spent(address, found)
+            yield from _small(workshop, own, address, column, SMALL.get(address, ""))
             yield from missing([address], [one for one in columns if one not in (column, "search-cost")], OTHER)
             yield Cell.missing(address, "search-cost", COST)
         else:
             yield from missing([address], columns, QUOTED)
     for name, sampler in others(workshop, own).items():
-        found = ensembles(workshop, {**own, "pool": 0}, sampler, "nasbench201")
-        yield Cell(
-            f"{OTHERS}/{name}",
-            column,
-            mean_of_few([100 * one["test"]["error"] for one in found]),
-            size_in_words(own, "cells"),
-        )
-        yield from spent(f"{OTHERS}/{name}", found)
+        yield from _small(workshop, {**own, "pool": 0}, f"{OTHERS}/{name}", column, sampler)
 
 
-# -- ensembles and rows ---------------------------------------------------------------------------------------------------
+# -- rows --------------------------------------------------------------------------------------------------------------
+def _small(workshop: Workshop, own: Mapping[str, Any], row: str, column: str, sampler: str) -> Iterator[Cell]:
+    """A row of Table 5.1; without a sampler that of a single ResNet, the mean over its deep ensemble."""
+    try:
+        found = ensembles(workshop, own, sampler or "deep:ResNet", "nasbench201")
+    except Unavailable as why:
+        yield Cell.missing(row, column, str(why))
+        return
+    yield Cell(row, column, mean_of_few(errors(found, "error" if sampler else "ate")), size_in_words(own, "cells"))
+    if sampler:
+        yield from spent(row, found)
+    if sampler not in ("", "uniform") and "uniform" in others(workshop, own).values():
+        yield _beside_uniform(workshop, own, row, column, found, "nasbench201")
+
+
 def _row_5_2(workshop: Workshop, own: Mapping[str, Any], row: str, images: str) -> Iterator[Cell]:
     """A row of Table 5.2: what it counts, what it errs."""
     single, sampler = SINGLES.get(row), TOGETHER.get(row, "")
@@ -135,8 +135,11 @@ def _row_5_2(workshop: Workshop, own: Mapping[str, Any], row: str, images: str) 
         yield from _trained(workshop, own, row, sampler, images)
     elif own["trained"] and single and (own["singles"] or single in DEEP):
         several = {} if single in DEEP else {"size": 1}
-        found = ensembles(workshop, {**own, **several}, f"deep:{single}")
-        yield Cell(row, f"{images}:error", mean_of_few([100 * one["test"]["ate"] for one in found]), size_in_words(own))
+        try:
+            found = ensembles(workshop, {**own, **several}, f"deep:{single}")
+            yield Cell(row, f"{images}:error", mean_of_few(errors(found, "ate")), size_in_words(own))
+        except Unavailable as why:
+            yield Cell.missing(row, f"{images}:error", str(why))
     else:
         yield Cell.missing(row, f"{images}:error", UNTRAINED)
     cell = single or sampler.partition(":")[2]
@@ -152,17 +155,37 @@ def _row_5_2(workshop: Workshop, own: Mapping[str, Any], row: str, images: str) 
 
 def _trained(workshop: Workshop, own: Mapping[str, Any], row: str, sampler: str, images: str) -> Iterator[Cell]:
     """Error, size and cost of the ensembles of a sampler."""
-    found = ensembles(workshop, own, sampler)
-    yield Cell(row, f"{images}:error", mean_of_few([100 * one["test"]["error"] for one in found]), size_in_words(own))
+    try:
+        found = ensembles(workshop, own, sampler)
+    except Unavailable as why:
+        yield Cell.missing(row, f"{images}:error", str(why))
+        return
+    yield Cell(row, f"{images}:error", mean_of_few(errors(found)), size_in_words(own))
     if sampler != "uniform" and "uniform" in others(workshop, own).values():
-        pairs = zip(found, ensembles(workshop, own, "uniform"), strict=True)
-        apart = [100 * (one["test"]["error"] - other["test"]["error"]) for one, other in pairs]
-        yield Cell(row, f"{images}:error minus uniform sampling's", mean_of_few(apart), "paired by seed")
+        yield _beside_uniform(workshop, own, row, f"{images}:error", found)
     if ":" not in sampler:  # a cell by name is counted once
         for task, name in ((CIFAR, "cifar10"), (CIFAR100, "cifar100")):
-            counts = [_params(one["architectures"], task) for one in found]
+            counts = [_params(one["architectures"], task) for one in found.values()]
             yield Cell(row, f"{name}:params", mean_of_few(counts), "mean over the members")
     yield from spent(row, found)
+
+
+def _beside_uniform(
+    workshop: Workshop,
+    own: Mapping[str, Any],
+    row: str,
+    column: str,
+    found: Mapping[int, Mapping[str, Any]],
+    space: str = "darts",
+) -> Cell:
+    """What an ensemble errs less than one of uniform draws."""
+    column = f"{column} minus uniform sampling's"
+    try:
+        return Cell(
+            row, column, mean_of_few(apart(found, ensembles(workshop, own, "uniform", space))), "paired by seed"
+        )
+    except Unavailable as why:
+        return Cell.missing(row, column, str(why))
 
 
 def _params(texts: Sequence[str], task: Any) -> float:

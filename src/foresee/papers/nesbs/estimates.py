@@ -9,10 +9,10 @@ from typing import Any
 from foresee.ensembles.finding.estimation import BY, SIZES, agreement
 from foresee.ensembles.finding.members import Member, labels_of
 from foresee.papers.base import reproduction
-from foresee.papers.cells import Cell, Found, missing
+from foresee.papers.cells import Cell, Found, Unavailable, missing
 from foresee.papers.nesbs.rows import ENSEMBLES, asked
 from foresee.papers.nesbs.shared import Study
-from foresee.papers.trained import seeds
+from foresee.papers.nesbs.work import by_seed
 from foresee.papers.workshop import Workshop
 from foresee.statistics import mean_of_few
 
@@ -34,17 +34,23 @@ def table_5_6(workshop: Workshop) -> Iterator[Found]:
     """
     own = workshop.own(ENSEMBLES)
     how = asked(own, "nes_rs")
-    found = []
-    for seed in seeds(workshop):
+
+    def look(seed: int) -> dict[str, Any]:
         study = Study(workshop, own, seed)
-        found.append(study.kept("agreement", [how, own["statistics"]], partial(_agreement, study, how)))
+        return study.kept("agreement", [how, own["statistics"]], partial(_agreement, study, how))
+
+    try:
+        found = list(by_seed(workshop, look).values())
+    except Unavailable as why:
+        yield from missing(ROWS, [f"n={size}" for size in SIZES], str(why))
+        return
     for by in BY:
         group = "" if by == "error" else f"{LIKELY}/"
         for place, size in enumerate(SIZES):
             column = f"n={size}"
             if place >= len(found[0][by]):
-                why = f"a pool of {own['pool']} has no {size} networks (--set table.pool=10)"
-                yield from missing([f"{group}{row}" for row in ROWS], [column], why)
+                few = f"a pool of {own['pool']} has no {size} networks (--set table.pool=10)"
+                yield from missing([f"{group}{row}" for row in ROWS], [column], few)
                 continue
             each = [one[by][place] for one in found]
             words = f"{each[0]['ensembles']} ensembles of {own['pool']} networks"

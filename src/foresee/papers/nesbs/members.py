@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 
 from foresee.papers.base import reproduction
-from foresee.papers.cells import Cell, Found, Scatter, missing
+from foresee.papers.cells import Cell, Found, Scatter, Unavailable, missing
 from foresee.papers.nesbs.maps import distances, laid_out
-from foresee.papers.nesbs.rows import ENSEMBLES, OTHER, ensembles, others
+from foresee.papers.nesbs.rows import ENSEMBLES, OTHER, ensembles, errors, others
 from foresee.papers.nesbs.shared import images_of
 from foresee.papers.numbers import published
 from foresee.papers.trained import seeds
@@ -39,17 +40,21 @@ def table_5_5(workshop: Workshop) -> Iterator[Found]:
         if workshop.rows and row not in workshop.rows:
             yield from missing([row], columns, NOT_ASKED)
             continue
-        found = ensembles(workshop, {**own, "pool": 0} if row in equal else own, sampler)
+        try:
+            found = ensembles(workshop, {**own, "pool": 0} if row in equal else own, sampler)
+        except Unavailable as why:
+            yield from missing([row], columns, str(why))
+            continue
         for column, key in (
             ("ate", "ate"),
             ("ppd", "ppd"),
             ("error", "error"),
             ("calibration error", "calibration_error"),
         ):
-            yield Cell(row, f"{images}:{column}", mean_of_few([100 * one["test"][key] for one in found]))
-        gains = [100 * (min(one["test"]["members"]) - one["test"]["error"]) for one in found]
+            yield Cell(row, f"{images}:{column}", mean_of_few(errors(found, key)))
+        gains = [100 * (min(one["test"]["members"]) - one["test"]["error"]) for one in found.values()]
         yield Cell(row, f"{images}:gain over the best member", mean_of_few(gains))
-        yield Cell(row, f"{images}:nll", mean_of_few([one["test"]["nll"] for one in found]))
+        yield Cell(row, f"{images}:nll", mean_of_few([one["test"]["nll"] for one in found.values()]))
         yield from missing([row], [one for one in columns if one.partition(":")[0] != images], OTHER)
 
 
@@ -67,9 +72,16 @@ def figure_5_4(workshop: Workshop) -> Iterator[Found]:
     (classical scaling, where the thesis has t-SNE, whose distances mean little); one map for each seed.
     """
     own = workshop.own(ENSEMBLES)
-    found = {row: ensembles(workshop, own, sampler) for row, sampler in COMPARED.items()}
-    errors = {row: [100 * error for one in runs for error in one["test"]["members"]] for row, runs in found.items()}
-    for row, seen in errors.items():
+    found = dict[str, dict[int, dict[str, Any]]]()
+    for row, sampler in COMPARED.items():
+        try:
+            found[row] = ensembles(workshop, own, sampler)
+        except Unavailable as why:
+            yield from missing([row], (f"{one} error of a member" for one in ("least", "mean", "greatest")), str(why))
+    many = {
+        row: [100 * error for one in runs.values() for error in one["test"]["members"]] for row, runs in found.items()
+    }
+    for row, seen in many.items():
         for column, value in (("least", min(seen)), ("mean", float(np.mean(seen))), ("greatest", max(seen))):
             yield Cell(row, f"{column} error of a member", Estimate(value, n=len(seen)))
     yield Scatter(
@@ -77,12 +89,14 @@ def figure_5_4(workshop: Workshop) -> Iterator[Found]:
         "test errors of members, by how their ensemble was found",
         "found by",
         "test error (%)",
-        tuple(float(place) for place, seen in enumerate(errors.values()) for _ in seen),
-        tuple(error for seen in errors.values() for error in seen),
-        boxes=tuple(errors),
+        tuple(float(place) for place, seen in enumerate(many.values()) for _ in seen),
+        tuple(error for seen in many.values() for error in seen),
+        boxes=tuple(many),
     )
-    for place, seed in enumerate(seeds(workshop)):
-        named = [(row, answers) for row, runs in found.items() for answers in runs[place]["answers"]]
+    for seed in seeds(workshop):
+        named = [(row, one) for row, runs in found.items() if seed in runs for one in runs[seed]["answers"]]
+        if not named:
+            continue
         points, shown = laid_out(distances(np.array([answers for _, answers in named])))
         text = (
             f"what members predict under seed {seed}: as far apart as they disagree; {shown:.0%} of it is in the plane"

@@ -8,10 +8,10 @@ from typing import Any
 
 from foresee.ensembles.finding.settings import BEST_RESPONSE, FITTED
 from foresee.papers.base import reproduction
-from foresee.papers.cells import Cell, Found, Scatter, missing
-from foresee.papers.nesbs.rows import ENSEMBLES, asked
+from foresee.papers.cells import Cell, Found, Scatter, Unavailable, missing
+from foresee.papers.nesbs.rows import ENSEMBLES, apart, asked, errors
 from foresee.papers.nesbs.shared import USUAL, Study
-from foresee.papers.trained import seeds
+from foresee.papers.nesbs.work import by_seed
 from foresee.papers.workshop import NOT_ASKED, Workshop
 from foresee.seeds import derive, stream
 from foresee.statistics import mean_of_few
@@ -41,26 +41,33 @@ def figure_5_5(workshop: Workshop) -> Iterator[Found]:
     counts = {key: own[key] for key in ("uniform", "drawn", "statistics")}
     means: dict[tuple[str, str], float] = {}
     for row, posterior in CALLED.items():
-        found = []
-        for seed in seeds(workshop):
+
+        def look(seed: int, posterior: str = posterior) -> dict[str, Any]:
             study = Study(workshop, own, seed, posterior=posterior)
-            found.append(study.kept("discrepancy", counts, partial(_discrepancy, study, own)))
+            return study.kept("discrepancy", counts, partial(_discrepancy, study, own))
+
+        try:
+            found = list(by_seed(workshop, look).values())
+        except Unavailable as why:
+            yield from missing([row], (*WHO, "gap"), str(why))
+            continue
         for column in (*WHO, "gap"):
             value = mean_of_few([100 * one[column] for one in found])
             yield Cell(row, column, value, f"among {found[0]['looked at']} networks" if column == WHO[0] else "")
             means[row, column] = value.value
         yield Cell(row, "mean of uniform draws", mean_of_few([100 * one["mean"] for one in found]))
         yield Cell(row, "divergence from uniform", mean_of_few([one["divergence"] for one in found]), "in nats")
-    for column in WHO:
-        workshop.note(f"{column}: {', '.join(f'{row} {means[row, column]:.2f} %' for row in CALLED)}")
+    there = [row for row in CALLED if (row, WHO[0]) in means]
+    for column in WHO if there else ():
+        workshop.note(f"{column}: {', '.join(f'{row} {means[row, column]:.2f} %' for row in there)}")
     yield Scatter(
         "discrepancy",
         "test errors of the best-performing and of the likeliest network, by inherited weights",
-        "post-training, best-response",
+        ", ".join(there),
         "test error (%)",
-        tuple(float(place) for place, _ in enumerate(CALLED) for _ in WHO),
-        tuple(means[row, column] for row in CALLED for column in WHO),
-        kinds=tuple(column for _ in CALLED for column in WHO),
+        tuple(float(place) for place, _ in enumerate(there) for _ in WHO),
+        tuple(means[row, column] for row in there for column in WHO),
+        kinds=tuple(column for _ in there for column in WHO),
     )
 
 
@@ -93,17 +100,17 @@ def table_5_7(workshop: Workshop) -> Iterator[Found]:
         if workshop.rows and row not in workshop.rows:
             yield from missing([row], (*CALLED, "improvement"), NOT_ASKED)
             continue
-        errors = {
-            column: [
-                100
-                * Study(workshop, own, seed, posterior=posterior).ensemble(sampler, **asked(own, sampler))["test"][
-                    "error"
-                ]
-                for seed in seeds(workshop)
-            ]
-            for column, posterior in CALLED.items()
-        }
-        for column, seen in errors.items():
-            yield Cell(row, column, mean_of_few(seen))
-        pairs = zip(errors["best-response"], errors["post-training"], strict=True)
-        yield Cell(row, "improvement", mean_of_few([one - other for one, other in pairs]), "paired by seed")
+        found = dict[str, dict[int, dict[str, Any]]]()
+        for column, posterior in CALLED.items():
+
+            def look(seed: int, posterior: str = posterior, sampler: str = sampler) -> dict[str, Any]:
+                return Study(workshop, own, seed, posterior=posterior).ensemble(sampler, **asked(own, sampler))
+
+            try:
+                found[column] = by_seed(workshop, look)
+                yield Cell(row, column, mean_of_few(errors(found[column])))
+            except Unavailable as why:
+                yield Cell.missing(row, column, str(why))
+        if len(found) == len(CALLED):
+            gains = apart(found["best-response"], found["post-training"])
+            yield Cell(row, "improvement", mean_of_few(gains), "paired by seed")

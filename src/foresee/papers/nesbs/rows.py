@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from foresee.ensembles.finding.settings import FITTED, FROM_POSTERIOR
 from foresee.papers.cells import Cell
 from foresee.papers.nesbs.shared import USUAL, Study
-from foresee.papers.trained import seeds
+from foresee.papers.nesbs.work import by_seed
 from foresee.papers.workshop import Workshop
 from foresee.statistics import mean_of_few
 
@@ -19,11 +19,26 @@ ENSEMBLES: Mapping[str, Any] = {
 OTHER = "the run looks at other images (--data, --set table.images)"
 
 
-def ensembles(workshop: Workshop, own: Mapping[str, Any], sampler: str, space: str = "darts") -> list[dict[str, Any]]:
-    """What came of a sampler under each seed; `own["pool"]` of 0 is one of equal budget."""
+def ensembles(
+    workshop: Workshop, own: Mapping[str, Any], sampler: str, space: str = "darts"
+) -> dict[int, dict[str, Any]]:
+    """What came of a sampler, by seed; `own["pool"]` of 0 is one of equal budget."""
     name, posterior = split(sampler)
-    studies = (Study(workshop, own, seed, space=space, posterior=posterior) for seed in seeds(workshop))
-    return [one.ensemble(name, **asked(own, name)) for one in studies]
+
+    def look(seed: int) -> dict[str, Any]:
+        return Study(workshop, own, seed, space=space, posterior=posterior).ensemble(name, **asked(own, name))
+
+    return by_seed(workshop, look)
+
+
+def errors(found: Mapping[int, Mapping[str, Any]], key: str = "error") -> list[float]:
+    """Test errors of ensembles in per cent, or another measure that is a share."""
+    return [100 * one["test"][key] for one in found.values()]
+
+
+def apart(found: Mapping[int, Mapping[str, Any]], others: Mapping[int, Mapping[str, Any]]) -> list[float]:
+    """Differences of test errors in per cent, of the seeds that both have."""
+    return [100 * (found[seed]["test"]["error"] - others[seed]["test"]["error"]) for seed in found if seed in others]
 
 
 def split(sampler: str) -> tuple[str, str]:
@@ -57,11 +72,12 @@ def asked(own: Mapping[str, Any], sampler: str) -> dict[str, Any]:
     return {"size": own["size"], **({"iterations": own["iterations"]} if looks else {})}
 
 
-def spent(row: str, found: Sequence[Mapping[str, Any]]) -> Iterator[Cell]:
+def spent(row: str, found: Mapping[int, Mapping[str, Any]]) -> Iterator[Cell]:
     """Networks trained, and the seconds before the members are: supernet, posterior, pool."""
-    networks = [float(one["budget"]["networks"]) for one in found]
-    epochs = [float(one["budget"]["epochs"] + one["budget"]["supernet_epochs"]) for one in found]
-    seconds = [float(sum(one["budget"]["seconds"].values())) for one in found]
+    budgets = [one["budget"] for one in found.values()]
+    networks = [float(one["networks"]) for one in budgets]
+    epochs = [float(one["epochs"] + one["supernet_epochs"]) for one in budgets]
+    seconds = [float(sum(one["seconds"].values())) for one in budgets]
     yield Cell(row, "networks trained", mean_of_few(networks))
     yield Cell(row, "epochs of all trainings", mean_of_few(epochs), "the supernet's among them")
     yield Cell(row, "seconds", mean_of_few(seconds), "of all stages, trainings shared with others counted in")

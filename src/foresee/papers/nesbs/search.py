@@ -1,9 +1,9 @@
-"""Ensembles searched by inherited weights over growing budgets: Figures 5.3, 5.6 and 5.7 of the thesis."""
+"""Ensembles searched by inherited weights over growing budgets: Figures 5.3 and 5.6 of the thesis."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -13,11 +13,11 @@ import numpy as np
 from foresee.ensembles import sample_mc, sample_svgd_rd
 from foresee.ensembles.finding.workshop import Common
 from foresee.papers.base import reproduction
-from foresee.papers.cells import Cell, Found, Scatter
+from foresee.papers.cells import Cell, Found, Scatter, Unavailable, missing
 from foresee.papers.nesbs.inherited import over_draws, over_pools
 from foresee.papers.nesbs.shared import USUAL, Study
+from foresee.papers.nesbs.work import by_seed
 from foresee.papers.samples import Floats
-from foresee.papers.trained import seeds
 from foresee.papers.workshop import Workshop
 from foresee.seeds import derive, stream
 from foresee.statistics import Estimate, mean_of_few
@@ -28,13 +28,12 @@ ROWS = {"urs": "uniform", "nes-rs": "nes_rs", "nesbs-mc-sampling": "mc", "nesbs-
 FREE_ROWS = {"training-free-mc-sampling": "mc", "training-free-svgd-rd": "svgd_rd"}
 #: the delta that draws of SVGD-RD go through, the middle of the range first: looking for delta is part of the budget
 DELTAS = (0.0, -0.5, 0.5, -1.0, 1.0, -1.5)
-SEARCHES: Mapping[str, Any] = {**USUAL, "trials": 5, "draws": 6, "deltas": DELTAS, "steps": 1000}
-BY_BUDGET: Mapping[str, Any] = {**SEARCHES, "sizes": (3, 5), "proxy": "naswot"}
-TAUS = (0.1, 1.0, 10.0)
-#: Figure 5.7 goes through the range of delta
-OVER_DELTA: Mapping[str, Any] = {
-    **SEARCHES, "size": 5, "taus": TAUS, "draws": 1, "deltas": (-2.0, -1.5, -1.0, -0.5, 0.0, 0.5, 1.0)
+#: a size for two cores; the thesis: 5 trials, budgets up to 30 networks, L = 1000 steps of SVGD-RD
+SEARCHES: Mapping[str, Any] = {
+    **USUAL, "trials": 2, "draws": 2, "deltas": DELTAS, "steps": 300, "proxy_samples": 50, "statistics": 4
 }  # fmt: skip
+BY_BUDGET: Mapping[str, Any] = {**SEARCHES, "sizes": (3,), "proxy": "naswot"}
+TAUS = (0.1, 1.0, 10.0)
 BEST = "single best"
 
 
@@ -58,59 +57,25 @@ def figure_5_3(workshop: Workshop) -> Iterator[Found]:
     """
     own = workshop.own(BY_BUDGET)
     for size in own["sizes"]:
-        found = {row: over_budgets(workshop, own, row, int(size)) for row in rows_of(own)}
-        yield from _curves(f"n = {size}", found, int(size))
+        yield from _curves(f"n = {size}", workshop, own, rows_of(own), int(size))
 
 
 @reproduction(
     "thesis-figure-5.6",
     judged=False,
     by_data=True,
-    settings={**SEARCHES, "size": 5, "taus": TAUS},
+    settings={**SEARCHES, "size": 3, "taus": TAUS},
     caption="MC sampling and SVGD-RD under several temperatures: test error of ensembles against the evaluation budget",
 )
 def figure_5_6(workshop: Workshop) -> Iterator[Found]:
-    """As thesis-figure-5.3 with ensembles of 5 and posteriors of other temperatures: 0.1 is sharper, 10 flatter (5.5.3)."""
-    own = workshop.own({**SEARCHES, "size": 5, "taus": TAUS})
-    for tau in own["taus"]:
-        found = {
-            row: over_budgets(workshop, own, row, own["size"], float(tau))
-            for row in ("nesbs-mc-sampling", "nesbs-svgd-rd")
-        }
-        yield from _curves(f"tau = {tau:g}", found, own["size"])
+    """As thesis-figure-5.3 with ensembles of `size` and posteriors of other temperatures: 0.1 is sharper, 10 flatter (5.5.3).
 
-
-@reproduction(
-    "thesis-figure-5.7",
-    judged=False,
-    by_data=True,
-    settings=OVER_DELTA,
-    caption="Test error of ensembles by SVGD-RD with varying delta under several temperatures",
-)
-def figure_5_7(workshop: Workshop) -> Iterator[Found]:
-    """Test error (%) of the best of `draws` ensembles of 5 by SVGD-RD at each delta, by inherited weights (5.5.3).
-
-    delta* is the one whose ensembles have the least validation loss, as a search would choose it. Otherwise as
-    thesis-figure-5.6; the means of disagreeing members show that delta drives them apart.
+    The thesis has ensembles of 5.
     """
-    own = workshop.own(OVER_DELTA)
+    own = workshop.own({**SEARCHES, "size": 3, "taus": TAUS})
     for tau in own["taus"]:
-        studies = [_over_delta(Study(workshop, own, seed), float(tau), own) for seed in seeds(workshop)]
-        means, losses = [], []
-        row = f"tau = {tau:g}"
-        for place, delta in enumerate(own["deltas"]):
-            by_seed = {key: [[100 * one for one in study[key][place]] for study in studies] for key in ("error", "ppd")}
-            value = _estimate(by_seed["error"])
-            means.append(value)
-            losses.append(np.mean([study["loss"][place] for study in studies]))
-            yield Cell(row, f"delta = {delta:g}", value, _words(studies[0]["error"][place], len(studies)))
-            yield Cell(f"disagreement of two members/{row}", f"delta = {delta:g}", _estimate(by_seed["ppd"]))
-        best = own["deltas"][int(np.argmin(losses))]
-        yield Cell(row, "delta*", Estimate(float(best)), "of the least validation loss")
-        values = tuple(one.value for one in means)
-        bars = tuple(_or_zero(one.half_width) for one in means)
-        text = f"{row}: ensembles of {own['size']} by SVGD-RD; delta* = {best:g}"
-        yield Scatter(f"tau-{tau:g}", text, "delta", "test error (%)", tuple(map(float, own["deltas"])), values, bars)
+        rows = ("nesbs-mc-sampling", "nesbs-svgd-rd")
+        yield from _curves(f"tau = {tau:g}", workshop, own, rows, own["size"], float(tau))
 
 
 # -- draws ----------------------------------------------------------------------------------------------------------------
@@ -136,16 +101,19 @@ def rows_of(own: Mapping[str, Any]) -> dict[str, str]:
 
 def over_budgets(
     workshop: Workshop, own: Mapping[str, Any], row: str, size: int, tau: float = 1.0
-) -> dict[str, Floats]:
-    """Errors in per cent (seeds, trials, draws) and the least of a single network (seeds,)."""
+) -> dict[int, dict[str, Floats]]:
+    """By seed errors in per cent (trials, draws) and the least of a single network."""
     asked = {key: own[key] for key in ("trials", "draws", "deltas", "steps", "statistics")}
     if row in FREE_ROWS:
         asked |= {key: own[key] for key in ("proxy", "proxy_samples")}
-    found = [
-        study.kept(f"search-{row}", [row, size, tau, asked], partial(_searched, study, own, row, size, tau))
-        for study in (Study(workshop, own, seed) for seed in seeds(workshop))
-    ]
-    return {key: 100 * np.array([one[key] for one in found], float) for key in ("errors", "best")}
+
+    def look(seed: int) -> dict[str, Floats]:
+        study = Study(workshop, own, seed)
+        made = partial(_searched, study, own, row, size, tau)
+        found = study.kept(f"search-{row}", [row, size, tau, asked], made)
+        return {key: 100 * np.array(found[key], float) for key in ("errors", "best")}
+
+    return by_seed(workshop, look)
 
 
 def _searched(study: Study, own: Mapping[str, Any], row: str, size: int, tau: float) -> dict[str, Any]:
@@ -168,65 +136,53 @@ def _searched(study: Study, own: Mapping[str, Any], row: str, size: int, tau: fl
     return {"errors": errors, "best": inherited.best_single(seen), "looked at": len(seen)}
 
 
-def _over_delta(study: Study, tau: float, own: Mapping[str, Any]) -> dict[str, Any]:
-    """By delta: test errors, losses and disagreements, one for each trial."""
-    asked = {key: own[key] for key in ("trials", "draws", "deltas", "steps", "size", "statistics")}
-    return study.kept("delta", [tau, asked], lambda: _delta_made(study, tau, own))
-
-
-def _delta_made(study: Study, tau: float, own: Mapping[str, Any]) -> dict[str, Any]:
-    inherited, common, size = study.inherited, study.common, own["size"]
-    found: dict[str, list[list[float]]] = {"error": [], "loss": [], "ppd": []}
-    for delta in own["deltas"]:
-        fixed = {**own, "deltas": (delta,)}
-        best = []
-        for trial in range(own["trials"]):
-            tried = [
-                [str(one) for one in drawn(common, "svgd_rd", size, number, fixed, trial, tau=tau)]
-                for number in range(own["draws"])
-            ]
-            best.append(min(tried, key=inherited.loss))
-        found["error"].append([inherited.error(one) for one in best])
-        found["loss"].append([inherited.loss(one) for one in best])
-        found["ppd"].append([inherited.disagreement(one) for one in best])
-    return found
-
-
 # -- numbers --------------------------------------------------------------------------------------------------------------
-def _curves(group: str, found: Mapping[str, Mapping[str, Floats]], size: int) -> Iterator[Found]:
+def _curves(
+    group: str, workshop: Workshop, own: Mapping[str, Any], rows: Iterable[str], size: int, tau: float = 1.0
+) -> Iterator[Found]:
     """A cell for each budget and row, a line for each row, and the single best."""
     x: list[float] = []
     y: list[float] = []
     bars: list[float] = []
     kinds: list[str] = []
-    for row, one in found.items():
-        errors = one["errors"]
-        values = [_estimate(errors[:, :, place].tolist()) for place in range(errors.shape[2])]
-        budgets = [size * (place + 1) for place in range(len(values))]
-        words = _words(errors[0, :, 0].tolist(), len(errors))
+    found = dict[str, dict[int, dict[str, Floats]]]()
+    budgets = [size * (place + 1) for place in range(own["draws"])]
+    last = f"{budgets[-1]} evaluations"
+    for row in rows:
+        try:
+            found[row] = over_budgets(workshop, own, row, size, tau)
+        except Unavailable as why:
+            yield from missing([f"{group}/{row}"], (f"{budget} evaluations" for budget in budgets), str(why))
+            continue
+        errors = np.array([one["errors"] for one in found[row].values()])
+        values = [over_seeds(errors[:, :, place].tolist()) for place in range(errors.shape[2])]
+        words = in_words(errors[0, :, 0].tolist(), len(errors))
         for budget, value in zip(budgets, values, strict=True):
             yield Cell(f"{group}/{row}", f"{budget} evaluations", value, words)
         x += map(float, budgets)
         y += (value.value for value in values)
         bars += (_standard_error(errors[:, :, place]) for place in range(len(values)))
         kinds += [row] * len(values)
-    last = f"{budgets[-1]} evaluations"
-    for row in found if "urs" in found else ():
-        apart = found[row]["errors"][:, :, -1] - found["urs"]["errors"][:, :, -1]
-        if row != "urs":
-            column = f"minus uniform sampling's, {last}"
-            yield Cell(f"{group}/{row}", column, _estimate(apart.tolist()), "paired by supernet and trial")
-    least = np.min([one["best"] for one in found.values()], axis=0)
+    if not found:
+        return
+    for row, one in found.items() if "urs" in found else ():
+        for place in dict.fromkeys((0, len(budgets) - 1)) if row != "urs" else ():
+            pairs = [(one[seed]["errors"], found["urs"][seed]["errors"]) for seed in one if seed in found["urs"]]
+            apart = [(ours[:, place] - theirs[:, place]).tolist() for ours, theirs in pairs]
+            column = f"minus uniform sampling's, {budgets[place]} evaluations"
+            yield Cell(f"{group}/{row}", column, over_seeds(apart), "paired by supernet and trial")
+    seen = {seed for one in found.values() for seed in one}
+    least = [min(float(one[seed]["best"]) for one in found.values() if seed in one) for seed in sorted(seen)]
     yield Cell(f"{group}/{BEST}", last, mean_of_few(least), "the least of any network looked at, by the test")
     name, text = group.replace(" = ", "-"), f"{group}: mean and standard error; single best {np.mean(least):.2f} %"
     yield Scatter(name, text, "evaluations", "test error (%)", tuple(x), tuple(y), tuple(bars), kinds=tuple(kinds))
 
 
-def _estimate(by_seed: Sequence[Sequence[float]]) -> Estimate:
+def over_seeds(values: Sequence[Sequence[float]]) -> Estimate:
     """The mean with an interval over seeds, whose trials share a supernet; over the trials where there is one seed."""
-    if len(by_seed) == 1:
-        return mean_of_few(list(by_seed[0]))
-    return mean_of_few([float(np.mean(one)) for one in by_seed])
+    if len(values) == 1:
+        return mean_of_few(list(values[0]))
+    return mean_of_few([float(np.mean(one)) for one in values])
 
 
 def _standard_error(errors: Floats) -> float:
@@ -234,9 +190,10 @@ def _standard_error(errors: Floats) -> float:
     return float(np.std(errors, ddof=1) / math.sqrt(errors.size)) if errors.size > 1 else 0.0
 
 
-def _words(trials: Sequence[float], count: int) -> str:
+def in_words(trials: Sequence[float], count: int) -> str:
+    """How many trials, of how many supernets.
+
+    >>> in_words([31.2, 30.0], 3)
+    '2 trials of each of 3 supernets'
+    """
     return f"{len(trials)} trial{'s' * (len(trials) > 1)}" + (f" of each of {count} supernets" if count > 1 else "")
-
-
-def _or_zero(value: float) -> float:
-    return 0.0 if math.isnan(value) else value

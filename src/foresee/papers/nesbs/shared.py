@@ -6,7 +6,7 @@
 
 Everything is kept in one folder, `--set table.work=DIR` or else beside the scores (`--cache`, `--out`), so that tables find
 what others made. What a page is made of lies in `results/` as small JSON files: with these alone a page is put together on
-any machine, without weights and without a GPU.
+any machine, without weights and without a GPU; what is not there and cannot be made is an empty cell that says so.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from foresee.ensembles.finding.shelf import Shelf
 from foresee.ensembles.finding.workshop import Common
 from foresee.errors import BusyError
 from foresee.papers.nesbs.inherited import Inherited
-from foresee.papers.nesbs.work import alone, digest, work_folder
+from foresee.papers.nesbs.work import alone, can_be_made, digest, work_folder
 from foresee.papers.workshop import Workshop
 from foresee.runs.folder import is_there, write_whole
 from foresee.training.keeping import read_plain
@@ -60,6 +60,8 @@ USUAL: Mapping[str, Any] = {
 }
 #: images that the thesis prints numbers of
 IMAGES = ("cifar10", "cifar100", "imagenet16")
+#: what is looked at where nothing else is said, in the size that it has: networks of two cores' minutes
+DIGITS, SMALL = "digits", (3, 8, 8)
 #: seconds between two looks whether another process is done
 WAITED = 2.0
 #: what the depth of a space's networks is called
@@ -98,6 +100,7 @@ class Study:
             batch=own["batch"],
             **({} if posterior in (FITTED, BEST_RESPONSE) else {"proxy_samples": own["proxy_samples"]}),
             **{DEPTH[space]: own[DEPTH[space]]},
+            inputs=SMALL if looked_at(workshop) == DIGITS else None,
         )
         self.work = work_folder(workshop, own)
 
@@ -105,7 +108,7 @@ class Study:
     def parts(self) -> Parts:
         """What is learnt from, what is selected by, and the test."""
         said = self.settings
-        return _parts(looked_at(self.workshop), said.validation, said.test, self.seed)
+        return _parts(looked_at(self.workshop), said.inputs, said.validation, said.test, self.seed)
 
     @cached_property
     def key(self) -> str:
@@ -179,6 +182,7 @@ class Study:
         """Plain values by name, and by what was asked: read where they are kept, made and kept where not."""
         place = self.work / "results" / f"{name}-seed-{self.seed}-{digest([self.key, asked])}.json"
         if not is_there(place):
+            can_be_made(name, self.seed, self.settings.device)
             made = json.dumps(make(), indent=1, allow_nan=False) + "\n"
             with alone(place.parent):  # of two that made the same, one writes after the other
                 write_whole(place, made)
@@ -206,8 +210,8 @@ def waited(do: Callable[[], T]) -> T:
 
 # -- made once in a process -----------------------------------------------------------------------------------------------
 @lru_cache(maxsize=4)
-def _parts(data: str, share: float, test: float, seed: int) -> Parts:
-    return parts_of(data, share=share, test_share=test, seed=seed)
+def _parts(data: str, inputs: tuple[int, ...] | None, share: float, test: float, seed: int) -> Parts:
+    return parts_of(data, inputs=inputs, share=share, test_share=test, seed=seed)
 
 
 @lru_cache(maxsize=2)
@@ -219,9 +223,11 @@ def _held(folder: Path) -> dict[str, Any]:
 # -- where, and of what ---------------------------------------------------------------------------------------------------
 def looked_at(workshop: Workshop) -> str:
     """The images."""
-    if workshop.data is None:
-        workshop.note("the images are the embedded digits: give others with --data")
-    return workshop.data or "digits"
+    if (data := workshop.data or DIGITS) == DIGITS:
+        words = f"the images are the embedded digits of {SMALL[1]} x {SMALL[2]} pixels: give others with --data"
+        if words not in workshop.notes:
+            workshop.note(words)
+    return data
 
 
 def images_of(workshop: Workshop, own: Mapping[str, Any]) -> str:

@@ -1,4 +1,4 @@
-"""Where the work of a chapter is kept, and how processes that share it wait for each other."""
+"""Where the work of a chapter is kept, how processes that share it wait for each other, and what to do without some of it."""
 
 from __future__ import annotations
 
@@ -6,13 +6,19 @@ import hashlib
 import json
 import os
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
+from foresee.devices import usable
+from foresee.errors import InputError
+from foresee.papers.cells import Unavailable
+from foresee.papers.trained import seeds
 from foresee.papers.workshop import Workshop
+
+T = TypeVar("T")
 
 
 def work_folder(workshop: Workshop, own: Mapping[str, Any]) -> Path:
@@ -34,6 +40,31 @@ def digest(asked: Any) -> str:
     (True, False)
     """
     return hashlib.sha256(json.dumps(asked, sort_keys=True, default=str).encode()).hexdigest()[:12]
+
+
+def can_be_made(name: str, seed: int, device: str) -> None:
+    """Raise `Unavailable` where something that is not kept cannot be made here either: it wants another machine."""
+    try:
+        usable(device)
+    except InputError as why:
+        raise Unavailable(f"{name} of seed {seed} is not kept in the work folder, and {why}") from why
+
+
+def by_seed(workshop: Workshop, look: Callable[[int], T]) -> dict[int, T]:
+    """What comes of each seed. One that was made on another machine, and there not yet, is left out and said; of none that is
+    left, `Unavailable`.
+    """
+    found, lost = dict[int, T](), list[str]()
+    for seed in seeds(workshop):
+        try:
+            found[seed] = look(seed)
+        except Unavailable as why:
+            lost.append(str(why))
+    if not found:
+        raise Unavailable(lost[0])
+    for one in lost:
+        workshop.note(one)
+    return found
 
 
 @contextmanager

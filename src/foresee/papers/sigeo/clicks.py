@@ -52,7 +52,7 @@ def table_5(workshop: Workshop) -> Iterator[Found]:
     The paper's procedure at a small size: batch-wise aging evolution over 24 candidates in place of 2,048 in spaces of 3
     blocks and narrow widths, by SiGeo, by its first term (ZiCo), or by the validation log loss after 20 steps of the last
     layer in place of 500 (NASRecNet), after 100 %, 1 % or no warm-up of the supernet; random search trains 4 draws. The
-    best 3 of a search (the paper: 15) are trained from scratch by the recipe ctr_small (the paper: one epoch of ctr), the
+    best 3 of a search (the paper: 15) are trained from scratch by the recipe ctr_reduced (the paper: one epoch of ctr), the
     best by validation is judged by the test rows: log loss and AUC, means over --repeats searches and `seeds` trainings.
     Networks by hand are trained by the same recipe, with their authors' sizes. SiGeo is Definition 1 with weights 1, 1, 1
     after a warm-up and 1, 1, 0 without. DNAS, PROFIT and AutoCTR are quoted only. With --schema criteo, avazu or kdd2012

@@ -77,6 +77,11 @@ class Warming:
     def __getstate__(self) -> dict[str, Any]:
         return {key: self.__dict__[key] for key in ("scorer", "descent", "levels")}
 
+    @property
+    def device(self) -> str:
+        """Where it trains; an engine gives its workers cards by this."""
+        return self.scorer.device
+
     def __call__(self, job: tuple[str, int]) -> list[list[Score]]:
         """Level by level, in the order of the scorer's proxies; after a training that failed, the reason."""
         text, seed = job
