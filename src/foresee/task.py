@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 MOST = 2**31 - 1
 #: rows to learn from below which a click log is small: large networks learn it by heart
 FEW_ROWS = 200_000
+#: rows from which on it is as large as those of the papers: seen once, by networks of any size
+MANY_ROWS = 4_000_000
 
 
 @dataclass(frozen=True)

@@ -24,6 +24,7 @@ from foresee.task import Task
         ("transnas_micro", "class_scene", (3, 64, 64), 47),
         ("transnas_micro", "jigsaw", (3, 64, 64), 1000),
         ("autoformer_tiny", "cifar100", (3, 224, 224), 100),
+        ("mobile", "", (3, 224, 224), 1000),
     ],
 )
 def test_tasks_by_space_and_name(space, name, inputs, outputs):

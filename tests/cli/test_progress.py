@@ -37,6 +37,13 @@ def test_candidates_and_their_rate(screen):
     assert "left" not in lines[-1]
 
 
+def test_what_is_not_scored_is_called_otherwise(screen):
+    with Watch("judging", show=True, done="trained") as watch:
+        watch.observe(Event("resumed", 1, 2, details={"kept": 1}))
+        watch.observe(Event("scored", 2, 2, 0))
+    assert [line.split(",")[0] for line in screen()] == ["resuming: 1 of 2 are trained already", "2/2 trained"]
+
+
 def test_the_time_that_is_left_is_told_after_a_few_results(screen):
     with Watch("searching", show=True) as watch:
         watch.observe(Event("started", 0, 9))

@@ -74,3 +74,9 @@ def test_tokens_that_make_no_sense_are_one_line(call, arguments, words):
 
 def test_a_factory_that_leaves_is_said(call):
     assert "nets:leaves raised SystemExit: 0" in call("score", "nets:leaves", code=2).stderr
+
+
+def test_a_published_network_has_a_name(foresee):
+    asked = ["--set", "mobile.design=mobilenet_v2", "--input", "3x224x224", "--outputs", "1000", "--data", "synthetic"]
+    found = json.loads(foresee("score", "mobile", "MobileNetV2", *asked, "--proxy", "params", "--json").stdout)
+    assert (found["params"], found["architecture"]) == (3504872, "e6k3x2:e6k3x3:e6k3x4:e6k3x3:e6k3x3:e6k3")

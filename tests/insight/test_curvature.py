@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.insight.test_objective import batches, small
 
+from foresee.errors import InputError
 from foresee.insight.curvature import Curvature, curvature, lanczos
 from foresee.insight.objective import Objective
 
@@ -44,3 +45,23 @@ def test_of_a_network():
 def test_nothing_curved():
     values, residual, taken = lanczos(lambda v: 0 * v, torch.ones(5, dtype=torch.float64))
     assert (float(values[-1]), residual, taken) == (0.0, 0.0, 1)
+
+
+def test_samples_in_pieces_have_the_same_curvature_and_hold_less(monkeypatch):
+    """However the samples are cut, the Hessian is that of all of them; no run sees more than `together`."""
+    network, data = small(), batches()
+    expected, seen, run = curvature(network, data, steps=12, together=10**6), list[int](), Objective._of
+    monkeypatch.setattr(Objective, "_of", lambda self, batch, at: seen.append(len(batch)) or run(self, batch, at))
+    for together in (1, 2, 3, 5):
+        objective = Objective(network, data, double=True)
+        found, start = objective.hessian_at(together=together), torch.ones(objective.size, dtype=torch.float64)
+        whole = objective.hessian_at(together=10)(start)
+        seen.clear()
+        assert torch.allclose(found(start), whole, rtol=1e-12, atol=1e-13)
+        assert max(seen) == together
+        assert sum(seen) == 10
+        one = curvature(network, data, steps=12, together=together)
+        assert one.largest == pytest.approx(expected.largest, rel=1e-9)
+        assert one.least == pytest.approx(expected.least, rel=1e-6, abs=1e-9)
+    with pytest.raises(InputError, match="together"):
+        curvature(network, data, together=0)

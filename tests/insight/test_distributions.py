@@ -31,6 +31,13 @@ def test_all_of_nasbench201():
     assert place.to_json()["wider"] == 0
 
 
+def test_where_all_are_alike_the_place_says_so():
+    space = get("mobile")  # chains of as many stages each
+    found = distribution(space, sample=20)
+    assert len(found.counts) == 1
+    assert str(found.place(shapes(space, space.named["MnasNet_A1"])[0])) == "as wide as all cells, as deep as all cells"
+
+
 def test_a_sample_of_darts_approaches_all_connections():
     space = get("darts")
     whole = distribution(space)

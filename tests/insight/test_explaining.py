@@ -66,8 +66,10 @@ def test_an_architecture_with_all_its_parts() -> None:
 
 def test_a_disconnected_architecture_is_explained_all_the_same() -> None:
     settings = ScoringSettings(proxies=("params", "dextr", "zen"), inputs=(3, 8, 8))
-    parts = ["cells", "drawing", "layers", "proxies"]
+    parts = ["cells", "drawing", "layers", "output curve", "proxies"]
     found = explain((get("nasbench201", **SMALL), NOTHING), settings=settings, samples=2, parts=parts)
+    assert found.still
+    assert found.reasons["output curve"] == "the outputs do not move along the circle of inputs"
     assert (found.cells[0].shape.width, found.cells[0].shape.depth) == (0.0, 0)
     bad = [one for one in found.standings if one.value is None]
     assert [one.proxy for one in bad] == ["dextr", "zen"]

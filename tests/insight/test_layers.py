@@ -31,9 +31,9 @@ def test_costs_add_up_to_those_of_the_network(net: nn.Module) -> None:
 
 def test_parts_are_those_of_the_default_score(net: nn.Module) -> None:
     x = torch.randn(4, 3, 8, 8)
-    parts = score(net, x, "foresee:layers").parts
-    for one in layers_of(net, x).seen:
-        assert one.contributes == pytest.approx(parts[f"layer {one.name}"])
+    parts, seen = score(net, x).parts, layers_of(net, x).seen
+    for what in ("reads", "told"):
+        assert sum(one.capacity * getattr(one, what) for one in seen) == pytest.approx(parts[what])
 
 
 def test_a_layer_that_reaches_nothing_is_told_nothing() -> None:

@@ -78,3 +78,10 @@ def test_correlation_is_spearmans():
     found = correlation(first, second, 300)
     assert found.value == pytest.approx(np.mean([spearman(first, one) for one in second]))
     assert found.low < found.value < found.high
+
+
+def test_a_handful_in_perfect_order_has_no_interval():
+    four, five = (correlation(np.arange(n), np.arange(n), 100) for n in (4.0, 5.0))
+    assert (four.value, four.n) == (1, 4)
+    assert np.isnan(four.low)
+    assert five.low == 1

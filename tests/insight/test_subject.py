@@ -24,6 +24,13 @@ def test_by_number_as_the_space_lists_them() -> None:
         architecture_of(space, "15625")
 
 
+def test_digits_are_a_text_where_the_space_writes_so() -> None:
+    space = get("nasbench_macro")
+    for text in ("00000120", "11202002"):  # not numbers 120 and 11,202,002
+        assert architecture_of(space, text) == (space.parse(text), text)
+    assert architecture_of(space, "120") == (list(space.enumerate())[120], "nasbench_macro number 120")
+
+
 def test_a_published_text_gets_its_name() -> None:
     space = get("nasbench201")
     text = str(space.named["ResNet"])

@@ -16,10 +16,13 @@ from foresee.errors import InputError
 from foresee.insight.distributions import Distribution
 from foresee.insight.explaining import explain
 from foresee.insight.explanation import Cell, Explanation
+from foresee.insight.kernels import KernelSpectrum
 from foresee.insight.layers import Layer, Layers
+from foresee.insight.pictures import STILL
 from foresee.insight.standing import Standing
 from foresee.insight.topology import shape_of
-from foresee.report.explained import render, save
+from foresee.report.explained import called, lead, render, save
+from foresee.report.folders import kind_at, page_at, page_of
 from foresee.spaces import get
 
 EVIL = '<script>alert("x")</script>'
@@ -91,6 +94,30 @@ def test_it_says_what_there_is_and_what_there_is_not() -> None:
     assert page.count("spot here") == 1
 
 
+def test_two_without_short_names_are_told_apart() -> None:
+    spectrum = KernelSpectrum(2, "label", "all", (1.0, 2.0), 3.0, 1.2, 2.0, 1.8)
+    long = "|avg_pool_3x3~0|+|avg_pool_3x3~0|skip_connect~1|+|none~0|avg_pool_3x3~1|skip_connect~2|"
+    one, other = (replace(made_up(), name=name, spectrum=spectrum) for name in (long, long.replace("avg", "max")))
+    assert called([one, other]) == ["network 1", "network 2"]
+    assert called([one]) == ["an architecture of nasbench201"]
+    page = render(one, other)
+    assert "Network 1 beside network 2" in page
+    for name in ("network 1", "network 2"):
+        assert f"{name}: trace 3" in page  # both spectra are drawn
+    assert "cell of an architecture of nasbench201" in render(one)
+
+
+def test_a_network_whose_outputs_stand_still_is_said_first() -> None:
+    said = "Its outputs are the same whatever goes in"
+    assert said in lead([replace(made_up(), reasons={"output curve": STILL})])
+    assert said not in lead([made_up()])
+
+
+def test_a_cell_without_connections_has_no_operations() -> None:
+    page = render(made_up("|none~0|+|none~0|none~1|+|none~0|none~1|none~2|"))
+    assert 'class="legend"' not in page.partition("What it looks like")[2].partition("Its shape")[0]
+
+
 def test_a_stranger_s_text_is_escaped() -> None:
     bad = replace(
         made_up(),
@@ -150,3 +177,15 @@ def test_many_layers_are_folded_away() -> None:
     page = render(replace(made_up(), layers=Layers(rows)))
     assert "All 70 layers" in page
     assert "No layer is uneven" in page
+
+
+@pytest.mark.parametrize("texts", [["mlp(24)"], ["mlp(24)", "mlp(8)"]])
+def test_a_page_is_made_again_from_its_numbers(texts, tmp_path):
+    ones = [
+        explain(("mlp", text), samples=3, proxies=["params"], parts=["cells", "layers", "proxies"]) for text in texts
+    ]
+    page = save(ones, tmp_path)
+    before = page.read_text()
+    assert kind_at(tmp_path) == kind_at(tmp_path / "explain.json") == "explanation"
+    assert page_at(tmp_path) == page
+    assert page_of(tmp_path) == before

@@ -391,8 +391,8 @@ def test_equal_functions_are_drawn_once(make_record: Make) -> None:
 def test_the_pointer_tells_every_objective(make_record: Make, follow: Make) -> None:
     plain = make_record(10, proxies=("dextr", "synflow"), failures=0.0)
     one = summarise(follow(plain, "dextr", "synflow")).entries[0]
-    told = hover([one])[str(one.id)][1]
+    told = hover([one], {one.id})[str(one.id)][1]
     assert told.startswith(f"{number(one.value)} · synflow {number(one.objectives['synflow'])} · ")
     cheap = summarise(follow(plain, "params", "dextr")).entries[0]
-    told = hover([cheap])[str(cheap.id)][1]
+    told = hover([cheap], {cheap.id})[str(cheap.id)][1]
     assert told.startswith(f"dextr {number(cheap.objectives['dextr'])} · {format_quantity(cheap.value)} params · ")

@@ -8,7 +8,9 @@ from html.parser import HTMLParser
 import pytest
 from tests.report.made_up_profile import made_up_guess, made_up_profile
 
+from foresee.data.clicks.profile.profiling import profile as profiled
 from foresee.data.clicks.profile.tallies import Rate
+from foresee.data.clicks.schema import schema
 from foresee.report import profile
 from foresee.report.profile import along, by_column, hover, notes, render, save, tell
 
@@ -39,6 +41,14 @@ def test_what_the_page_says():
     text = render(made_up_profile(), made_up_guess())
     for part in ("price", "about 123,000", "3 fields, expected 5", "train", "Left out", "Guessed from 1,000 rows"):
         assert part in text
+
+
+def test_one_is_one(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("click,price,site\n" + "".join(f"{k % 2},{k}.5,{'ab'[k % 3 > 0]}\n" for k in range(60)) + "1,2\n")
+    said = tell(profiled(path, schema({"label": "click", "numeric": ["price"], "categories": ["site"]})))
+    assert said.lead == "1 number and 1 category to foresee click by. 1 row is malformed."
+    assert said.rows[1].holds == "b (66.7 %), a (33.3 %)"  # a value and its share, also where the value is a number
 
 
 def test_without_a_guess_there_are_no_reasons_and_no_schema_to_write():

@@ -24,6 +24,12 @@ def test_what_is_told():
     assert len(told.effects) == 16
 
 
+def test_three_cells_and_one_seed_say_nothing_for_sure():
+    told = tell(made_up(variants=2, seeds=1, rates=(0.025,)))
+    assert told.headline == "Too few cells to say what their shape has to do with learning"
+    assert {cell.name: values for cell, _, values in told.rows}["DARTS_V2"][0] == "9.25"  # nothing to spread over
+
+
 def test_a_page():
     found = made_up()
     html = render(found)

@@ -45,6 +45,7 @@ _AUTOFORMER = {
     "chaoyang": _images(224, 4),
     "imagenet": _images(224, 1000),
 }
+_MOBILE = {"imagenet": _images(224, 1000), "cifar10": _images(32, 10), "cifar100": _images(32, 100)}
 
 #: space -> name of the task -> its networks; the first task of a space is meant where none is named
 NETWORKS: dict[str, dict[str, Networks]] = {
@@ -55,6 +56,7 @@ NETWORKS: dict[str, dict[str, Networks]] = {
     "nasbench201": _THREE,
     "nats_size": _THREE,
     "nasbench_macro": _CIFAR10,
+    "mobile": _MOBILE,
     "darts": {"cifar10": _images(32, 10, channels=32, layers=8)},
     "transnas_micro": _TRANSNAS,
     "transnas_macro": _TRANSNAS,

@@ -86,6 +86,8 @@ class ScoringOptions(LookOptions):
         "outputs": "the data's classes",
         "tokens": "numbers",
         "schema": "guessed",
+        "stacked": "stacks on an accelerator, where proxy and space allow",
+        "memory": "half of what is free",
         "warmup": "nothing is trained",
         "warmup_by": "supernet where the space has one",
         "warmup_recipe": "one pass of the recipe warmup",
@@ -102,6 +104,15 @@ class ScoringOptions(LookOptions):
         typer.Option(help="inputs are token ids below this: --input 128 --tokens 30522 --data synthetic"),
     ] = None
     schema: SchemaOption = None
+    stacked: Annotated[
+        bool | None,
+        typer.Option(
+            "--stacked/--one-by-one", help="look at many architectures at once (an error where impossible), or not"
+        ),
+    ] = None
+    memory: Annotated[
+        str | None, typer.Option(help="memory that a look, or a stack of architectures, may take, such as 8GiB")
+    ] = None
     warmup: Annotated[
         str | None, typer.Option(help="train a little before looking: a share of the training samples, such as 10%")
     ] = None
@@ -115,6 +126,7 @@ class ScoringOptions(LookOptions):
         inputs = list(parse_shape(self.input_)) if self.input_ else None
         plain: dict[str, Any] = {"proxies": self.proxy, "inputs": inputs}
         plain |= {"outputs": self.outputs, "tokens": self.tokens, "schema": self.schema}
+        plain |= {"stacked": self.stacked, "memory": self.memory}
         plain |= {"warmup": self.warmup, "warmup_by": self.warmup_by, "warmup_recipe": self.warmup_recipe}
         return {**super().said(), **{key: value for key, value in plain.items() if value is not None}}
 

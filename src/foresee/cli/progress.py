@@ -17,10 +17,10 @@ from foresee.runs.progress import BETWEEN, Tally
 class Watch:
     """Watches events and draws them; on something that is not a terminal it prints a line now and then."""
 
-    def __init__(self, doing: str = "scoring", *, show: bool) -> None:
+    def __init__(self, doing: str = "scoring", *, show: bool, done: str = "scored") -> None:
         self._doing = doing
         self._lines = show and not err.is_terminal
-        self._tally = Tally()
+        self._tally = Tally(done)
         self._printed = time.monotonic()
         self._bar = Progress(
             SpinnerColumn(),
@@ -52,7 +52,9 @@ class Watch:
         if event.kind == "resumed":
             kept, steps = event.details.get("kept", event.done), event.details.get("steps", 0)
             also = f", and {steps} steps are done" if steps else ""
-            err.print(f"resuming: {kept} of {event.total} are scored already{also}", highlight=False)
+            err.print(f"resuming: {kept} of {event.total} are {self._tally.word} already{also}", highlight=False)
+        if event.kind in ("started", "resumed") and event.details.get("ways"):
+            err.print(escape(event.details["ways"]), highlight=False)
         if event.kind == "exhausted":
             err.print("every feasible architecture of the space has been proposed")
         tally = self._tally

@@ -71,7 +71,7 @@ class StudyOptions(Group):
 
         space, said = what
         named = isinstance(said, str) and said in space.named
-        architecture = space.named[said] if named else space.parse(said) if isinstance(said, str) else said
+        architecture = space.find(said) if isinstance(said, str) else said
         task = load(settings.data).task
         if settings.inputs is not None or settings.outputs is not None:
             task = Task(settings.inputs or task.inputs, settings.outputs or task.outputs)

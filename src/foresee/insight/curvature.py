@@ -15,7 +15,7 @@ from torch import Tensor, nn
 
 from foresee.batch import Batch
 from foresee.checks import whole
-from foresee.insight.objective import Objective
+from foresee.insight.objective import TOGETHER, Objective
 from foresee.seeds import generator
 
 
@@ -49,8 +49,17 @@ class Curvature:
         return cls(**plain)
 
 
-def curvature(network: nn.Module, batches: Iterable[Batch], *, steps: int = 20, seed: int = 0) -> Curvature:
+def curvature(
+    network: nn.Module, batches: Iterable[Batch], *, steps: int = 20, seed: int = 0, together: int = TOGETHER
+) -> Curvature:
     """The extreme eigenvalues of the Hessian of the loss on these batches, at the network's weights, in evaluation mode.
+
+    Args:
+        network: any module, on any device; looked at in float64.
+        batches: with labels.
+        steps: products with the Hessian, at most.
+        seed: of the vector that Lanczos' method starts with.
+        together: samples whose second derivatives are held at once: memory goes by it, the eigenvalues do not.
 
     >>> network = nn.Linear(2, 1, bias=False)
     >>> batch = Batch(torch.tensor([[3.0, 0.0], [0.0, 1.0]]), torch.tensor([[0.5], [0.2]]))  # a mean of squares
@@ -61,7 +70,7 @@ def curvature(network: nn.Module, batches: Iterable[Batch], *, steps: int = 20, 
     objective = Objective(network, batches, double=True)
     device = next(iter(objective.weights.values())).device
     start = torch.randn(objective.size, generator=generator(seed, "lanczos"), dtype=torch.float64).to(device)
-    values, residual, taken = lanczos(objective.hessian_at(), start, steps)
+    values, residual, taken = lanczos(objective.hessian_at(together=together), start, steps)
     return Curvature(float(values[-1]), float(values[0]), residual, taken, objective.loss(), objective.samples)
 
 

@@ -36,9 +36,13 @@ class Place:
     as_wide_and_shallow: float
 
     def __str__(self) -> str:
-        return (
-            f"wider than {self.narrower:.1%} of all cells and narrower than {self.wider:.1%}, "
-            f"shallower than {self.deeper:.1%} and deeper than {self.shallower:.1%}"
+        width = f"wider than {self.narrower:.1%} of all cells and narrower than {self.wider:.1%}"
+        depth = f"shallower than {self.deeper:.1%} and deeper than {self.shallower:.1%}"
+        return ", ".join(
+            (
+                width if self.narrower or self.wider else "as wide as all cells",
+                depth if self.shallower or self.deeper else "as deep as all cells",
+            )
         )
 
     def to_json(self) -> dict[str, float]:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeVar
@@ -137,12 +138,25 @@ class _Maker:
     seconds: dict[str, float] = field(default_factory=dict)
 
     def explained(self, others: Others) -> Explanation:
-        """All parts; those of the proxies come last, since they take longest."""
+        """All parts, while other processes score the others, where there are some; in this process the others come last."""
+        with ExitStack() as stack:
+            begun = self.part("proxies", lambda: stack.enter_context(stand(self.subject, self.asked, others)))
+            made = self._parts()
+            standing = None if begun is None else self.part("proxies", begun)
+        found, others_words, looked = standing or ((), "", "")
+        if standing is not None and not others_words:
+            self.reasons["percentiles"] = looked
+        return replace(
+            made, standings=found, others=others_words, looked=looked, reasons=self.reasons, seconds=self.seconds
+        )
+
+    def _parts(self) -> Explanation:
+        """All but the proxies."""
         subject, seed = self.subject, self.asked.seed
         network = subject.network
         batch = subject.data.batch(min(LOOKED, len(subject.data)), seed=seed).to(self.asked.device)
         macs = self.part("MACs", lambda: count_macs(network, batch.first(1).inputs))
-        made = Explanation(
+        return Explanation(
             name=subject.name,
             space="" if subject.space is None else subject.space.reference,
             architecture="" if subject.architecture is None else str(subject.architecture),
@@ -158,13 +172,6 @@ class _Maker:
             survey=self.part("statements", lambda: self._survey(network, batch, macs)),
             further=further(subject.space, subject.architecture, name=subject.name, data=self.asked.data),
         )
-        standing = self.part("proxies", lambda: stand(subject, self.asked, others))
-        found, others_words, looked = standing or ((), "", "")
-        if standing is not None and not others_words:
-            self.reasons["percentiles"] = looked
-        return replace(
-            made, standings=found, others=others_words, looked=looked, reasons=self.reasons, seconds=self.seconds
-        )
 
     def part(self, name: str, make: Callable[[], T]) -> T | None:
         """One part, or its reason; nothing where it was not asked for."""
@@ -176,10 +183,11 @@ class _Maker:
         try:
             return finite(make())
         except Exception as error:  # a stranger's network may raise anything; the other parts are there all the same
-            self.reasons[name] = str(error) if isinstance(error, ForeseeError) else said(error)
+            ours = isinstance(error, ForeseeError | FloatingPointError)
+            self.reasons[name] = str(error) if ours else said(error)
             return None
         finally:
-            self.seconds[name] = round(time.perf_counter() - start, 3)
+            self.seconds[name] = round(self.seconds.get(name, 0.0) + time.perf_counter() - start, 3)
 
     # -- parts ----------------------------------------------------------------------------------------------------------
     def _facts(self, batch: Batch) -> tuple[tuple[str, str], ...]:

@@ -16,7 +16,7 @@ from foresee.grid import Bad, Column, Grid, Shown, shortened
 from foresee.insight.distributions import Distribution, Place
 from foresee.insight.kernels import KernelSpectrum
 from foresee.insight.layers import Layers
-from foresee.insight.pictures import Independence, OutputCurve
+from foresee.insight.pictures import STILL, Independence, OutputCurve
 from foresee.insight.standing import Standing
 from foresee.insight.theory.survey import Survey
 from foresee.insight.topology import Topology
@@ -118,6 +118,11 @@ class Explanation(Shown):
     def standing(self, proxy: str) -> Standing | None:
         """What one proxy says, where it was asked."""
         return next((one for one in self.standings if one.proxy == proxy), None)
+
+    @property
+    def still(self) -> bool:
+        """Whether its outputs are the same whatever goes in, as where nothing leads from inputs to outputs."""
+        return self.reasons.get("output curve") == STILL
 
     def to_json(self) -> dict[str, Any]:
         """Plain values; `from_json` reads them."""

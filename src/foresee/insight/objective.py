@@ -15,12 +15,15 @@ from torch import Tensor, nn
 from torch.func import functional_call, grad, vmap
 
 from foresee.batch import Batch
+from foresee.checks import whole
 from foresee.errors import DataError, InputError
 from foresee.probes.outputs import logits_of
 from foresee.training import losses
 
 #: parameters by name
 Weights: TypeAlias = Mapping[str, Tensor]
+#: samples that are looked at at once, where much is held for each of them
+TOGETHER = 32
 
 
 class Objective:
@@ -70,7 +73,7 @@ class Objective:
             total = sum(float(self._of(batch, weights or self.weights)) * len(batch) for batch in self.batches)
         return total / self.samples
 
-    def gradient_variance(self, weights: Weights | None = None, *, together: int = 32) -> float:
+    def gradient_variance(self, weights: Weights | None = None, *, together: int = TOGETHER) -> float:
         """`E ||g_i - E g||²`, g_i the gradient of the loss of one sample: how noisy gradients are (thesis, 4.3.2.2).
 
         `together` samples are looked at at once.
@@ -94,13 +97,23 @@ class Objective:
         """The Hessian times a vector (size,): by a backward run through a backward run."""
         return self.hessian_at()(vector)
 
-    def hessian_at(self, weights: Weights | None = None) -> Callable[[Tensor], Tensor]:
-        """Products with the Hessian at these weights."""
+    def hessian_at(self, weights: Weights | None = None, *, together: int = TOGETHER) -> Callable[[Tensor], Tensor]:
+        """Products with the Hessian at these weights, `together` samples at a time.
+
+        A backward run through a backward run holds several times what a forward run does: so memory is bounded by `together`,
+        however large the batches are. The sum over all samples is the same.
+        """
         at = weights or self.weights
+        whole("together", together)
+        pieces = [
+            batch.placed(lambda one, start=start: one[start : start + together])  # type: ignore[misc]
+            for batch in self.batches
+            for start in range(0, len(batch), together)
+        ]
 
         def product(vector: Tensor) -> Tensor:
             found = torch.zeros_like(vector)
-            for batch in self.batches:
+            for batch in pieces:
                 moved = {name: one.clone().requires_grad_(True) for name, one in at.items()}
                 parts = list(moved.values())
                 first = torch.autograd.grad(

@@ -21,6 +21,8 @@ from foresee.probes.probe import Probe
 from foresee.proxies.features.dextr_parts import LayerIndependence, fmi_profile
 from foresee.scoring import score
 
+#: why a network whose outputs are the same for all inputs has no curve
+STILL = "the outputs do not move along the circle of inputs"
 #: principal components that are drawn
 COMPONENTS = 3
 
@@ -111,7 +113,7 @@ def _seen(outputs: Tensor, radius: float) -> OutputCurve:
     edges = outputs.roll(-1, 0) - outputs
     lengths = edges.norm(dim=1)
     if not bool((lengths > 0).any()):
-        raise FloatingPointError("the outputs do not move along the circle of inputs")
+        raise FloatingPointError(STILL)
     moving = edges[lengths > 0] / lengths[lengths > 0][:, None]
     following = moving.roll(-1, 0)
     # the angle by half its chord: exact also for small angles

@@ -1,7 +1,8 @@
 """Where a network stands: its proxies beside those of random architectures of a space, all looked at alike.
 
 found = standings(scores, others)            # each score with the share of others that it beats
-found = stand(subject, settings, others)     # the same, with the others drawn and scored
+with stand(subject, settings, others) as wait:   # the same, with the others drawn and scored meanwhile
+    found, who, how = wait()
 
 Which proxies are *cheap* is read from what each declares (`Needs`), not from a list: it takes a few runs (it is not
 `expensive`) of at most `FEW` samples in all.
@@ -9,7 +10,8 @@ Which proxies are *cheap* is read from what each declares (`Needs`), not from a 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -20,6 +22,7 @@ from torch import nn
 
 from foresee import data as data_room
 from foresee.checks import whole
+from foresee.insight.meanwhile import meanwhile
 from foresee.insight.subject import Subject, built
 from foresee.proxies.base import Direction, Score, get, names_of
 from foresee.runs.events import Observer
@@ -151,6 +154,10 @@ def looked_at(task: Task, network: nn.Module | None = None, *, full_size: bool =
     return replace(task, inputs=(channels, high // 2, wide // 2))
 
 
+#: every proxy with its place, who the others are, and how all were looked at
+Place = tuple[tuple[Standing, ...], str, str]
+
+
 @dataclass(frozen=True)
 class Others:
     """Who a network is compared with, and who works: `space` None for nobody."""
@@ -164,10 +171,12 @@ class Others:
     observers: tuple[Observer, ...] = ()
 
 
-def stand(subject: Subject, asked: ScoringSettings, others: Others) -> tuple[tuple[Standing, ...], str, str]:
+@contextmanager
+def stand(subject: Subject, asked: ScoringSettings, others: Others) -> Iterator[Callable[[], Place]]:
     """Every proxy of the settings with its place; who the others are ("": nobody) and how all were looked at, in words.
 
-    Where there are no others, the network is looked at as it is, and the words say why there are none.
+    Where there are no others, the network is looked at as it is, and the words say why there are none. The network is looked
+    at on entering; where other processes score the others, they are at it from then on, and what is handed over waits.
     """
     whole_look = scorer_of("mlp", asked, data=subject.data)
     if others.space is None or not others.samples:
@@ -176,7 +185,9 @@ def stand(subject: Subject, asked: ScoringSettings, others: Others) -> tuple[tup
             if others.space is None
             else "no others were asked for"
         )
-        return standings(whole_look.of_network(subject.network), {}), "", why
+        alone = standings(whole_look.of_network(subject.network), {}), "", why
+        yield lambda: alone
+        return
     fixed = others.full_size or subject.handed or subject.space is None  # one's own network takes what it takes
     small = looked_at(subject.task, subject.network, full_size=fixed)
     data, network = subject.data, subject.network
@@ -184,21 +195,29 @@ def stand(subject: Subject, asked: ScoringSettings, others: Others) -> tuple[tup
         data = data_room.load(asked.data, inputs=small.inputs, outputs=small.outputs)
         network = built(subject.space, subject.architecture, small, asked)
     look = replace(asked, inputs=small.inputs, outputs=small.outputs)
-    own = scorer_of(others.space, look, data=data).of_network(network)
+    own = scorer_of(others.space, look, data=data).of_network(network, ours=network is not subject.network)
     texts = drawn(others.space, others.samples, asked.seed)
     known = tuple(one.proxy for one in own if one.ok)  # without a value there is no place either
-    found = scored(
-        others.space,
-        texts,
-        replace(look, proxies=known or look.proxies[:1]),
-        data=data,
-        engine=others.engine,
-        workers=others.workers,
-        cache=others.cache,
-        observers=others.observers,
-    )
+
+    def score_others(heard: Observer) -> dict[str, ScoreMatrix]:
+        assert others.space is not None
+        return scored(
+            others.space,
+            texts,
+            replace(look, proxies=known or look.proxies[:1]),
+            data=data,
+            engine=others.engine,
+            workers=others.workers,
+            cache=others.cache,
+            observers=(*others.observers, heard),
+        )
+
     shape = "x".join(map(str, small.inputs))
     shape += f" and {len(small.vocabularies)} categories" if small.vocabularies else ""
     halved = "" if small == subject.task else f", half of {'x'.join(map(str, subject.task.inputs))} to save time"
     words = f"{len(texts)} random architectures of {others.space.name}, drawn by seed {asked.seed}"
-    return standings(own, found), words, f"samples of {data.name}, {shape}{halved}; all looked at alike"
+    apart = others.engine != "serial" and not isinstance(
+        others.cache, Cache
+    )  # which belongs to the thread it was made in
+    with meanwhile(score_others, apart=apart) as wait:
+        yield lambda: (standings(own, wait()), words, f"samples of {data.name}, {shape}{halved}; all looked at alike")

@@ -19,6 +19,8 @@ from foresee.statistics.bootstrap import draws
 Measure: TypeAlias = Literal["loss", "val_loss", "val_accuracy"]
 MEASURES = ("loss", "val_loss", "val_accuracy")
 Floats: TypeAlias = NDArray[np.float64]
+#: cells from which on a rank correlation has an interval: of four, one order in twelve is perfect by chance
+FEWEST = 5
 
 
 @dataclass(frozen=True)
@@ -186,7 +188,7 @@ class Study:
 def correlation(first: Floats, second: Floats, bootstrap: int = 1000) -> Estimate:
     """Spearman's of one list with another, (n,) each or (seeds, n): the mean over seeds, its interval over the n.
 
-    Infinities have ranks like any number.
+    Infinities have ranks like any number. Fewer than `FEWEST` have no interval.
 
     >>> print(correlation(np.arange(4.0), np.array([[0.0, 1.0, 2.0, np.inf], [3.0, 2.0, 1.0, 0.0]]), bootstrap=0))
     0.000
@@ -194,7 +196,7 @@ def correlation(first: Floats, second: Floats, bootstrap: int = 1000) -> Estimat
     pairs = list(zip(*np.broadcast_arrays(np.atleast_2d(first), np.atleast_2d(second)), strict=True))
     ranked = [(_ranked(one), _ranked(other)) for one, other in pairs]
     n = len(ranked[0][0])
-    which = draws(n, bootstrap, 0, "study", n)
+    which = draws(n, bootstrap if n >= FEWEST else 0, 0, "study", n)
     many = np.array([resamples_of(spearman, one, other, which) for one, other in ranked])
     value = float(np.mean([spearman(one, other) for one, other in ranked]))
     return Estimate.of(value, many.mean(0), n)

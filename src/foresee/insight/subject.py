@@ -74,22 +74,34 @@ def built(space: Space[Any] | None, architecture: Any, task: Task, asked: Scorin
 
 
 def architecture_of(space: Space[Any], wanted: Any) -> tuple[Any, str]:
-    """An architecture and what it is called: by a published name, by its number in the space, by its text, or itself.
+    """An architecture and what it is called: by a published name, by its text, by its number in the space, or itself.
+
+    A text that is all digits is a text first: so are those of NAS-Bench-Macro.
 
     >>> darts, cells = get("darts"), get("nasbench201")
     >>> architecture_of(darts, "darts_v2")[1], architecture_of(cells, "11")[1]
     ('DARTS_V2', 'nasbench201 number 11')
+    >>> architecture_of(get("nasbench_macro"), "00000120")[1], architecture_of(get("nasbench_macro"), "120")[1]
+    ('00000120', 'nasbench_macro number 120')
     """
     if isinstance(wanted, str | int):
         text = str(wanted).strip()
         for name, one in space.named.items():
             if name.lower() == text.lower().replace("-", "_"):
                 return one, name
-        if text.isdigit() and space.enumerable:
+        if text.isdigit() and space.enumerable and not _reads(space, text):
             return _number(space, int(text)), f"{space.name} number {text}"
         wanted = _parsed(space, text)
     known = next((name for name, one in space.named.items() if one == wanted), "")
     return wanted, known or str(wanted)
+
+
+def _reads(space: Space[Any], text: str) -> bool:
+    try:
+        space.parse(text)
+    except InputError:
+        return False
+    return True
 
 
 def _number(space: Space[Any], place: int) -> Any:

@@ -16,7 +16,7 @@ from foresee.report.asked import bounds, objectives_text, proxy_names
 from foresee.report.curves import rank_correlation
 from foresee.report.figures import COUNT_NAMES, Chart, Layer, scale_for, time_unit, value_label
 from foresee.report.graphs import load_cells, palette
-from foresee.report.html import Drawing, drawing, hover, pictures
+from foresee.report.html import Drawing, dotted, drawing, hover, pictures
 from foresee.report.info import Info, Measure, summarise
 from foresee.report.own import own_picture
 from foresee.report.page import page
@@ -132,17 +132,21 @@ def compare(records: Mapping[str, Record]) -> str:
         }
         for member, one in zip(info.members, cells, strict=True)
     ]
+    charts = [(group, group_charts(group, i)) for i, group in enumerate(info.groups)]
+    dots = dotted(one for _, drawings in charts for one in drawings)
     return page(
         "compare.html",
         title="Comparison of " + ", ".join(records),
         info=info,
-        charts=[(group, group_charts(group, i)) for i, group in enumerate(info.groups)],
+        charts=charts,
         drawn=drawn,
         operations=operations,
         hover={
             f"{m.number}:{key}": [*words, f"{m.name}, candidate"]
             for m in info.members
-            for key, words in hover(m.info.entries).items()
+            for key, words in hover(
+                m.info.entries, {e.id for e in m.info.entries if f"{m.number}:{e.id}" in dots}
+            ).items()
         },
     )
 

@@ -24,6 +24,7 @@ from foresee.report.ensemble_lines import lines
 from foresee.report.ensemble_pictures import calibrations, cells, hover, predictions_map, tried
 from foresee.report.page import page, report_in
 from foresee.report.predictions import Predictions, strip
+from foresee.report.words import times
 from foresee.runs.environment import environment
 from foresee.runs.folder import is_there, write_whole
 from foresee.training.keeping import REPORT, TRAINING
@@ -77,7 +78,7 @@ def tell(run: EnsembleRun, found: Predictions) -> EnsembleInfo:
             ("Data", ", ".join(f"{one['samples']:,} {key}" for key, one in run.data.items())),
             (
                 "Members",
-                f"{len(test.members)}, by {recipe.name or 'a recipe of your own'}, {recipe.epochs} epochs each",
+                f"{len(test.members)}, by {recipe.name or 'a recipe of your own'}, {times(recipe.epochs, 'epoch')} each",
             ),
             ("Averaged", said.average),
             ("Seed", str(said.seed)),

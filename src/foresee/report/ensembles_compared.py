@@ -22,6 +22,7 @@ from foresee.report.asked import flatten
 from foresee.report.compare import COLOURS
 from foresee.report.ensembles_pictures import charts, hover, map_of, tradeoff
 from foresee.report.page import page, report_in
+from foresee.report.words import times
 from foresee.runs.environment import environment
 from foresee.runs.folder import write_whole
 from foresee.statistics import Estimate
@@ -103,7 +104,7 @@ def tell(found: EnsembleComparison, runs: Sequence[tuple[str, int, EnsembleRun]]
             ("Data", ", ".join(f"{one['samples']:,} {key}" for key, one in data.items())),
             (
                 "Members",
-                f"{said.size}, by {said.member_recipe.name or 'a recipe'}, {said.member_recipe.epochs} epochs each",
+                f"{said.size}, by {said.member_recipe.name or 'a recipe'}, {times(said.member_recipe.epochs, 'epoch')} each",
             ),
             *facts,
         ]

@@ -24,9 +24,12 @@ from foresee.report.html import Drawing, drawing
 from foresee.report.kernels import independence_chart, output_chart, spectrum_chart
 from foresee.report.page import page
 from foresee.runs.folder import write_whole
+from foresee.training.keeping import read_plain
 
 #: cells that are drawn; an architecture with more has one for each position
 CELLS = 4
+#: what an architecture without a short name is called
+ARTICLE = "an architecture"
 #: the best and the worst place are said in the headline from here on, in per cent
 HIGH, LOW = 75.0, 25.0
 
@@ -64,6 +67,14 @@ def save(found: Explanation | Sequence[Explanation], path: str | Path, *, study:
     return write_whole(file, render(*ones, study=study))
 
 
+def opened(folder: Path) -> tuple[list[Explanation], TrainedStudy | None]:
+    """What `save` wrote into a folder: one network or two, and the study beside, where there is one."""
+    plain = read_plain(folder / NUMBERS)
+    both = [plain["first"], plain["second"]] if "first" in plain else [plain]
+    study = plain.get("study")
+    return [Explanation.from_json(one) for one in both], None if study is None else TrainedStudy.from_json(study)
+
+
 def render(*found: Explanation, study: TrainedStudy | None = None) -> str:
     """The page of one network, or of two side by side, as HTML text."""
     pair = side_by_side(*_two(found)) if len(found) > 1 else None
@@ -72,6 +83,7 @@ def render(*found: Explanation, study: TrainedStudy | None = None) -> str:
         "explain.html",
         title=" beside ".join(one.name for one in found),
         ones=found,
+        names=called(found),
         pair=pair,
         headline=headline(found),
         lead=lead(found),
@@ -100,25 +112,38 @@ def _two(found: Sequence[Explanation]) -> tuple[Explanation, Explanation]:
 def headline(found: Sequence[Explanation]) -> str:
     """What is to be known first."""
     if len(found) > 1:
-        return f"{short_name(found[0])} beside {short_name(found[1])}"
-    one = found[0]
+        return _begun(" beside ".join(called(found)))
+    one, (name,) = found[0], called(found)
     steering = one.standing("foresee")
     if steering is None or steering.percentile is None:
-        return short_name(one)
-    return f"{short_name(one)}: better than {steering.percentile:.0f} % of {steering.others} random ones by the default score"
+        return _begun(name)
+    return (
+        f"{_begun(name)}: better than {steering.percentile:.0f} % of {steering.others} random ones by the default score"
+    )
 
 
-def short_name(one: Explanation) -> str:
-    """What it is called; a long text of a space is left to the facts."""
-    return one.name if len(one.name) <= 40 else f"An architecture of {one.space}"
+def called(found: Sequence[Explanation]) -> list[str]:
+    """What each is called, two never alike; a long text of a space is left to the facts."""
+    short = [one.name if len(one.name) <= 40 else "" for one in found]
+    if len(found) == 1:
+        return [short[0] or ARTICLE + (f" of {found[0].space}" if found[0].space else "")]
+    alike = len(set(short)) < len(short)
+    return [f"network {place}" if alike or not name else name for place, name in enumerate(short, 1)]
+
+
+def _begun(words: str) -> str:
+    """Words at the beginning of a sentence; a name stays as it is written."""
+    return words[0].upper() + words[1:] if words.startswith((ARTICLE, "network ")) else words
 
 
 def lead(found: Sequence[Explanation]) -> str:
     """Costs, shape, and where it stands, in a few sentences."""
     said = []
-    for one in found:
+    for name, one in zip(called(found), found, strict=True):
         macs = "" if one.macs is None else f" and {format_quantity(one.macs)} MACs for one sample"
-        words = f"{short_name(one)} has {format_quantity(one.params)} parameters{macs}."
+        words = f"{_begun(name)} has {format_quantity(one.params)} parameters{macs}."
+        if one.still:
+            words += " Its outputs are the same whatever goes in: as it is wired, it can learn nothing of its inputs."
         placed = [each for each in one.standings if each.percentile is not None]
         high = sum(each.percentile is not None and each.percentile >= HIGH for each in placed)
         low = sum(each.percentile is not None and each.percentile <= LOW for each in placed)
@@ -145,7 +170,7 @@ def _facts(found: Sequence[Explanation], pair: Pair | None) -> list[tuple[str, l
 # -- pictures -------------------------------------------------------------------------------------------------------------
 def _cells(found: Sequence[Explanation], pair: Pair | None, colours: dict[str, int]) -> list[list[dict[str, Any]]]:
     """A row for each cell, with a drawing of each network; beside each other what is shared steps back."""
-    rows = []
+    rows, names = [], called(found)
     for place in range(min(max((len(one.cells) for one in found), default=0), CELLS)):
         row = []
         for number, one in enumerate(found):
@@ -153,7 +178,7 @@ def _cells(found: Sequence[Explanation], pair: Pair | None, colours: dict[str, i
                 continue
             cell = one.cells[place]
             against = found[1 - number].cells[place].graph if pair and place < len(found[1 - number].cells) else None
-            title = f"{cell.shape.title or 'cell'} of {short_name(one)}"
+            title = f"{cell.shape.title or 'cell'} of {names[number]}"
             svg = graphs.draw(cell.graph, colours, name=f"cell-{number}-{place}", title=title, against=against)
             row.append({"title": title, "svg": svg, "shape": cell.shape, "note": _note(cell.graph.title)})
         rows.append(row)
@@ -169,13 +194,13 @@ def _note(title: str) -> str:
 def _nets(found: Sequence[Explanation]) -> list[dict[str, str]]:
     drawn = [one.drawing for one in found if one.drawing is not None]
     colours = networks.palette(drawn)
-    made = []
+    made, names = [], called(found)
     for place, one in enumerate(found):
         if one.drawing is None:
             continue
         other = found[1 - place].drawing if len(found) > 1 else None
         new = None if other is None else other.new_in(one.drawing)
-        made.append({"title": short_name(one), "svg": networks.draw(one.drawing, colours, title=one.name, new=new)})
+        made.append({"title": names[place], "svg": networks.draw(one.drawing, colours, title=one.name, new=new)})
     return made
 
 
@@ -190,8 +215,9 @@ def _rows(found: Sequence[Explanation], pair: Pair | None) -> list[Row]:
 
 
 def _charts(found: Sequence[Explanation]) -> list[Drawing]:
-    spectra = {short_name(one): one.spectrum for one in found if one.spectrum is not None}
-    layers = {short_name(one): one.independence for one in found if one.independence is not None}
+    names = called(found)
+    spectra = {name: one.spectrum for name, one in zip(names, found, strict=True) if one.spectrum is not None}
+    layers = {name: one.independence for name, one in zip(names, found, strict=True) if one.independence is not None}
     made = []
     if spectra:
         words = []
@@ -210,7 +236,7 @@ def _charts(found: Sequence[Explanation]) -> list[Drawing]:
         made.append(drawing("Independence of feature maps", independence_chart("independence", layers), note))
     for place, each in enumerate(found):
         if each.curve is not None:
-            heading = "Outputs along a circle of inputs" + (f": {short_name(each)}" if len(found) > 1 else "")
+            heading = "Outputs along a circle of inputs" + (f": {names[place]}" if len(found) > 1 else "")
             note = (
                 f"It turns {each.curve.turning:.3g} times; a circle turns once, and the more it is tangled the more "
                 "a network can tell apart (Dextr, Figure 1b)."

@@ -1,5 +1,5 @@
 """Which kind of result lies at a path, and its page: a run, a bench, a calibration, a comparison, a training, an ensemble, a
-defence.
+defence, an explanation.
 """
 
 from __future__ import annotations
@@ -23,21 +23,26 @@ FILES = {
     ),
     "ensembles": ("comparison.json",),
     "defence": ("defence.json",),
+    "explanation": ("explain.json", "study.json", "scores.sqlite"),
 }
+#: where the page of a result lies that is not called a report
+PAGES = {"explanation": "explain.html"}
 
 
 def kind_at(path: Path) -> str:
     """What it is, by the file that is there: the path is its folder, or the file."""
     if not is_there(path):
         raise RunError(
-            f"{path}: there is no run here, and no bench, training, ensemble or defence ({RunFolder.STORE} is missing)"
+            f"{path}: there is no run here, and no bench, training, ensemble, defence or explanation "
+            f"({RunFolder.STORE} is missing)"
         )
     if not path.is_dir():
         return next((kind for kind, files in FILES.items() if files[0] == path.name), "run")
     found = [kind for kind, files in FILES.items() if is_there(path / files[0])]
     if not found:
         raise RunError(
-            f"{path}: there is no run here ({RunFolder.STORE} is missing), and no bench, training, ensemble or defence"
+            f"{path}: there is no run here ({RunFolder.STORE} is missing), and no bench, training, ensemble, defence or "
+            "explanation"
         )
     if len(found) > 1:
         files = ", ".join(str(path / FILES[kind][0]) for kind in found)
@@ -48,6 +53,11 @@ def kind_at(path: Path) -> str:
 def folder_of(path: Path) -> Path:
     """The folder of a result that is named by it, or by its file."""
     return path if path.is_dir() else path.parent
+
+
+def page_at(path: Path) -> Path:
+    """Where the page of the one result at a path is written."""
+    return folder_of(path) / PAGES.get(kind_at(path), "report.html")
 
 
 def own_files(path: Path) -> list[Path]:
@@ -78,6 +88,11 @@ def page_of(path: Path, space: str | None = None) -> str:
         from foresee.report import ensembles_compared
 
         return ensembles_compared.render(ensembles_compared.opened(folder))
+    if kind == "explanation":
+        from foresee.report import explained
+
+        ones, study = explained.opened(folder)
+        return explained.render(*ones, study=study)
     if kind == "defence":
         from foresee.report import defence
 

@@ -87,7 +87,7 @@ def operations(graph: Graph) -> list[str]:
     if graph.kinds:
         return [kind for kind in graph.kinds if kind]
     on_edges = [label for _, _, label in graph.edges if label]
-    return on_edges or list(graph.nodes[1:-1])
+    return on_edges or (list(graph.nodes[1:-1]) if graph.edges else [])
 
 
 def lanes(graph: Graph) -> list[Arc]:

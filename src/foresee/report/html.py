@@ -6,7 +6,7 @@ which escape for themselves.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -24,6 +24,7 @@ from foresee.report.outcomes import ending
 from foresee.report.own import own_page
 from foresee.report.page import page, report_in
 from foresee.report.surrogate import chosen
+from foresee.report.thinning import thinned
 from foresee.report.why import why
 from foresee.report.words import number, shortened
 from foresee.runs.record import Record
@@ -33,6 +34,8 @@ from foresee.spaces.base import Space
 TABLE, RUNNERS_UP = 20, 4
 #: a score made from more parts than this has them folded away
 FEW_PARTS = 8
+#: reasons for missing scores that are told one by one
+REASONS = 30
 #: cells with more nodes than this take the whole width of the page
 WIDE = 8
 
@@ -78,6 +81,8 @@ def render(record: Record, folder: str | Path | None = None, space: Space[Any] |
     own = own_page(record, info, distinct(info.leading, 1 + RUNNERS_UP), space)
     shown = [*top, *(pick.entry for pick in picks(info))]
     cells = Cells({}) if own else load_cells(record.settings, [e.architecture for e in shown], space)
+    progress, front = _progress(info), _front(info, cells)
+    tradeoffs = [_tradeoff(info, t) for t in info.tradeoffs if t.against not in info.objectives[1:]]
     return page(
         "report.html",
         title=info.title or " · ".join(text for _, text in info.asked[:3]) or "run",
@@ -91,17 +96,18 @@ def render(record: Record, folder: str | Path | None = None, space: Space[Any] |
         why=why(record, info),
         chosen=chosen(record, info),
         few_parts=FEW_PARTS,
+        reasons=REASONS,
         repeats=_repeats(info),
         lines=commands(record, info.best.architecture if info.best else None, folder),
-        progress=_progress(info),
-        tradeoffs=[_tradeoff(info, t) for t in info.tradeoffs if t.against not in info.objectives[1:]],
-        front=_front(info, cells),
+        progress=progress,
+        tradeoffs=tradeoffs,
+        front=front,
         cells=cells,
         own=own,
         ending=ending(record),
         pictures=pictures(cells, distinct(info.leading, 1 + RUNNERS_UP), "cell"),
         wide=any(len(g.nodes) > WIDE for graphs in cells.graphs.values() for g in graphs),
-        hover=hover(info.entries),
+        hover=hover(info.entries, dotted([*progress, *tradeoffs, *front.get("charts", ())])),
     )
 
 
@@ -150,9 +156,14 @@ def distinct(entries: Sequence[Entry], many: int) -> list[Entry]:
     return list(seen.values())
 
 
-def hover(entries: Sequence[Entry]) -> dict[str, list[str]]:
-    """What the page says of the dot under the pointer: by id, the architecture and its numbers."""
-    return {str(e.id): [shortened(e.architecture), " · ".join(_numbers(e))] for e in entries}
+def dotted(drawings: Iterable[Drawing]) -> set[int | str]:
+    """Who has a dot in one of the charts."""
+    return {one for made in drawings for layer in made.chart.layers for one in layer.ids}
+
+
+def hover(entries: Sequence[Entry], those: Container[int | str]) -> dict[str, list[str]]:
+    """What the page says of the dot under the pointer: by id, the architecture and its numbers, of those that have one."""
+    return {str(e.id): [shortened(e.architecture), " · ".join(_numbers(e))] for e in entries if e.id in those}
 
 
 def _numbers(entry: Entry) -> list[str]:
@@ -223,7 +234,7 @@ def drawing(heading: str, chart: Chart, note: str = "") -> Drawing:
     """A chart for a page; the note also says how many points its axis leaves out."""
     left = chart.scale.hidden
     note += f" {left} far {'worse one lies' if left == 1 else 'worse ones lie'} outside the axis." if left else ""
-    return Drawing(heading, note.strip(), chart)
+    return Drawing(heading, note.strip(), thinned(chart))
 
 
 def table_of(info: Info) -> list[Entry]:

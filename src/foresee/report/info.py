@@ -13,6 +13,7 @@ from foresee.report.curves import improvements, rank_correlation
 from foresee.report.outcomes import OUTCOMES, Problem, outcome, problems, steps_in_words
 from foresee.runs.finals import Finals
 from foresee.runs.record import CandidateRow, Record, ScoreRow
+from foresee.runs.values import known_as
 from foresee.runs.working import working_time
 from foresee.statistics import front
 
@@ -272,7 +273,7 @@ def _entry(rank: int, c: CandidateRow, objectives: Sequence[Measure], clock: Map
     merit = _merit(c)
     known = {one.name: c.objectives[one.name] for one in objectives if one.name in c.objectives}
     return Entry(
-        rank, c.id, c.architecture, c.identity, merit * objectives[0].sign, merit, c.counts, c.seconds,
+        rank, c.id, c.architecture, known_as(c.identity), merit * objectives[0].sign, merit, c.counts, c.seconds,
         clock.get(c.id, math.nan), c.parent, c.scores, known,
     )  # fmt: skip
 

@@ -21,6 +21,7 @@ from foresee.report.commands import shown_path
 from foresee.report.figures import Chart, Layer, Scale
 from foresee.report.html import Drawing, drawing
 from foresee.report.page import page
+from foresee.report.words import times
 from foresee.runs.folder import write_whole
 
 #: columns whose label rates are drawn, those that tell most first
@@ -71,8 +72,14 @@ def tell(found: Profile, guess: Guess | None = None) -> ProfileInfo:
     reasons = {} if guess is None else {one.name: one.reason for one in guess.columns}
     columns: list[Numbers | Categories] = [*found.numbers, *found.categories]
     whole = "" if found.whole else " that were looked at"
-    lead = f"{len(found.numbers)} numbers and {len(found.categories)} categories to foresee {of.label} by. "
-    lead += f"{found.malformed:,} rows are malformed." if found.malformed else "No row is malformed."
+    numbers, categories = times(len(found.numbers), "number"), len(found.categories)
+    counted = f"{numbers} and {categories:,} categor{'y' if categories == 1 else 'ies'}"
+    lead = f"{counted} to foresee {of.label} by. "
+    lead += (
+        f"{times(found.malformed, 'row')} {'is' if found.malformed == 1 else 'are'} malformed."
+        if found.malformed
+        else "No row is malformed."
+    )
     return ProfileInfo(
         title=name,
         headline=f"{found.rows:,} rows{whole}, {percent(found.rate)} of them mean yes",
@@ -128,7 +135,7 @@ def _row(one: Numbers | Categories, rows: int, reasons: dict[str, str]) -> Row:
         middle = f"median {plain_number(one.quantiles[2])}, " if one.quantiles else ""
         holds = f"{middle}{plain_number(one.low)} to {plain_number(one.high)}" if one.quantiles else "–"
     else:
-        holds = ", ".join(f"{shortened(v.name, 20)} {percent(v.rows / rows)}" for v in one.most[:3]) or "–"
+        holds = ", ".join(f"{shortened(v.name, 20)} ({percent(v.rows / rows)})" for v in one.most[:3]) or "–"
     counted = isinstance(one, Categories) and not one.exact
     values = f"about {float(f'{one.distinct:.3g}'):,.0f}" if counted else f"{one.distinct:,}"
     kind = "number" if isinstance(one, Numbers) else "category"

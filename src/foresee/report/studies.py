@@ -23,6 +23,7 @@ from foresee.report.html import Drawing
 from foresee.report.intervals import Axis
 from foresee.report.page import page
 from foresee.report.studies_pictures import Shown, curves, scales, shapes, shown
+from foresee.report.words import times
 from foresee.runs.folder import write_whole
 from foresee.spaces.find import get
 from foresee.statistics import Estimate
@@ -66,7 +67,10 @@ def tell(found: TrainedStudy) -> Told:
         headline=_headline(found),
         facts=(
             ("Cells", f"{len(study.cells)}: {_kinds(found)}"),
-            ("Trained for", f"{study.settings.get('epochs')} epochs, {steps[-1] if steps else 0} steps each"),
+            (
+                "Trained for",
+                f"{times(int(study.settings.get('epochs') or 0), 'epoch')}, {steps[-1] if steps else 0} steps each",
+            ),
             ("Learning rates", ", ".join(f"{rate:g}" for rate in study.rates)),
             ("Seeds", str(many)),
             ("Network", f"{study.settings.get('channels')} channels, {study.settings.get('layers')} cells"),
@@ -120,7 +124,7 @@ def _headline(found: TrainedStudy) -> str:
 def _said(found: TrainedStudy, rate: float) -> str:
     """The same of one rate, in words; "" where there is nothing to say."""
     last = [one for one in found.effects if (one.shape, one.rate, one.measure) == ("width", rate, "val_loss")][-1:]
-    if not last or math.isnan(last[0].estimate.value):
+    if not last or math.isnan(last[0].estimate.low):
         return ""
     one = last[0]
     when = f"after {one.step} steps at rate {rate:g}"
@@ -177,4 +181,5 @@ def _mean(values: Any, unit: str = "") -> str:
     known = values[np.isfinite(values)]
     if len(known) < len(values):
         return f"diverged, {len(values) - len(known)} of {len(values)}"
-    return f"{known.mean():.3g} ± {known.std():.2g}{unit}"
+    spread = f" ± {known.std():.2g}" if len(known) > 1 else ""
+    return f"{known.mean():.3g}{spread}{unit}"

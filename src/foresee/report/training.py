@@ -84,7 +84,7 @@ def tell(trained: Trained) -> TrainingInfo:
             described = None
     classes = len(judged.confusion) if judged is not None and judged.confusion is not None else 0
     names = tuple(trained.classes[place] if place < len(trained.classes) else str(place) for place in range(classes))
-    best = trained.history[trained.best_epoch - 1]
+    best = trained.history[trained.best_place]
     parts = {key: f"{one.get('name', key)}, {_samples(one)}" for key, one in trained.data.items()}
     return TrainingInfo(
         title=f"trained by {name or 'a recipe'}",
@@ -133,7 +133,8 @@ def _headline(judged: Evaluation | None, on: str) -> str:
 
 
 def _lead(trained: Trained, best: Epoch) -> str:
-    words = [f"Epoch {trained.best_epoch} of {len(trained.history)} was the best"]
+    which = f"Epoch {trained.best_epoch} of {len(trained.history)} was the best"
+    words = [which if trained.best_epoch else "No epoch was better than the part of first order alone"]
     chosen, judged = trained.validation, trained.judged
     if trained.test is not None and chosen is not None and chosen.yes_or_no:
         words.append(f"with {chosen} on validation data, by whose loss it was chosen")
@@ -184,7 +185,7 @@ def curves(trained: Trained) -> list[Drawing]:
     """Loss, accuracy and rate by epoch."""
     history = trained.history
     epochs = tuple(float(one.number) for one in history)
-    best = trained.best_epoch - 1
+    best = trained.best_place
     made = [_curve("Loss", [(one.loss, one.val_loss) for one in history], epochs, best, percent=False)]
     areas = [one.val_auc for one in history]
     if any(one is not None for one in areas):

@@ -48,6 +48,15 @@ def spread_text(spread: float | None) -> str:
     return "" if spread is None or not math.isfinite(spread) else f" ± {number(float(f'{spread:.2g}'))}"
 
 
+def times(many: int, what: str) -> str:
+    """So many of something.
+
+    >>> times(1, "epoch"), times(1200, "epoch")
+    ('1 epoch', '1,200 epochs')
+    """
+    return f"{many:,} {what}{'' if many == 1 else 's'}"
+
+
 def date(seconds: float) -> str:
     """Seconds since the epoch as a day and time.
 

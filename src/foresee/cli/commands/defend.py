@@ -74,7 +74,7 @@ def defend(
     from foresee.spaces import load_object
 
     folder = out_ or (what[0] if what[0].is_dir() else what[0].parent) / "defence"
-    watch = Watch("attacking", show=not quiet)
+    watch = Watch("attacking", show=not quiet, done="done")
     try:
         with watch:
             found = run(

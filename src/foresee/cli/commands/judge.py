@@ -78,7 +78,7 @@ def judge(
 
     said: dict[str, dict[str, Any]] = parse_settings(set_ or [])
     chosen = get_recipe(how.recipe, **how.changes(said.pop("recipe", {})))
-    watch = Watch("judging", show=not quiet)
+    watch = Watch("judging", show=not quiet, done="trained")
     try:
         with watch:
             found = run(

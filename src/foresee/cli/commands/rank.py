@@ -13,7 +13,7 @@ import typer
 from rich.markup import escape
 from rich.table import Table
 
-from foresee.cli.app import app, out, print_whole
+from foresee.cli.app import app, err, out, print_whole
 from foresee.cli.groups import ScoringOptions, usually
 from foresee.cli.networks import alone, factory_of, make, prepared, threads_of
 from foresee.errors import InputError, said
@@ -72,8 +72,9 @@ def rank(
         raise InputError(f"{Counter(wanted).most_common(1)[0][0]} is named twice")
     warmth = prepared(scorer)
     with threads_of(scoring):
-        look = _of_code if own else _of_space
-        found = ranked({one: {score.proxy: score for score in look(scorer, one)} for one in wanted}, tidy(by))
+        looked = [_of_code(scorer, one) for one in wanted] if own else _of_space(scorer, wanted)
+        scores = {one: {score.proxy: score for score in made} for one, made in zip(wanted, looked, strict=True)}
+        found = ranked(scores, tidy(by))
     if as_json:
         print(json.dumps({**_plain(found, what[0] if not own else "", settings.seed), **warmth}, indent=2))
     else:
@@ -91,7 +92,7 @@ def _texts(scorer: Scorer, named: Sequence[str], file: Path | None, sample: int 
 
     if sample is not None and not 0 <= sample <= 100_000:
         raise InputError(f"--sample {sample}: expected how many to draw, at most 100,000")
-    texts = [str(scorer.space.parse(text)) for text in (*named, *(read_texts(file) if file else ()))]
+    texts = [str(scorer.space.find(text)) for text in (*named, *(read_texts(file) if file else ()))]
     rng, drawn = stream(scorer.settings.seed, "sample"), dict[str, None]()
     wanted = sample if sample is not None else 0 if texts else DRAWN
     for _ in range(100 * wanted):  # a small space may not have so many
@@ -105,11 +106,14 @@ def _texts(scorer: Scorer, named: Sequence[str], file: Path | None, sample: int 
     return [*texts, *drawn]
 
 
-def _of_space(scorer: Scorer, text: str) -> list[Score]:
+def _of_space(scorer: Scorer, texts: Sequence[str]) -> list[list[Score]]:
     from foresee.scoring.scorer import Job
 
-    (answer,) = scorer(Job((text,), tuple(scorer.proxies), scorer.settings.seed))
-    return list(answer.scores) if answer.error is None else _failed(scorer, answer.error)
+    scorer.check()
+    if scorer.ways:
+        err.print(escape(scorer.ways), highlight=False)
+    answers = scorer(Job(tuple(texts), tuple(scorer.proxies), scorer.settings.seed))
+    return [list(one.scores) if one.error is None else _failed(scorer, one.error) for one in answers]
 
 
 def _of_code(scorer: Scorer, reference: str) -> list[Score]:

@@ -17,7 +17,7 @@ def report(
     runs: Annotated[
         list[Path],
         typer.Argument(
-            help="folders of searches, trainings, ensembles, defences, benches; several searches are compared"
+            help="folders of searches, trainings, ensembles, defences, benches, explanations; several searches are compared"
         ),
     ],
     space: Annotated[
@@ -44,7 +44,7 @@ def report(
     Example: foresee report runs/random runs/evolution runs/bench
     """
     from foresee.report import compare
-    from foresee.report.folders import folder_of, kind_at, own_files, page_of
+    from foresee.report.folders import folder_of, kind_at, own_files, page_at, page_of
     from foresee.runs import read, write_whole
     from foresee.searchers.run import Run, write_front
 
@@ -56,7 +56,7 @@ def report(
     alone = [run for run in runs if run not in compared]
     if output is not None and len(alone) + bool(compared) > 1:
         raise InputError(f"--output {output}: names one file, and {len(alone) + bool(compared)} pages are asked for")
-    pages = {output or folder_of(run) / "report.html": page_of(run, space) for run in alone}
+    pages = {output or page_at(run): page_of(run, space) for run in alone}
     if compared:
         pages[output or folder_of(compared[0]) / "comparison.html"] = compare({str(run): read(run) for run in compared})
     kept = [path for run in runs for path in own_files(run)]

@@ -23,17 +23,18 @@ def score(
     scoring: ScoringOptions,
     space: Annotated[str, typer.Argument(help="a space, or module:function that returns a network (or takes `pick`)")],
     architecture: Annotated[
-        str | None, typer.Argument(help="the architecture's text", show_default="a sample of the space")
-    ] = None,
-    memory: Annotated[
         str | None,
-        typer.Option(help="memory that a proxy may take, such as 8GiB", show_default="half of what is free"),
+        typer.Argument(
+            help="the architecture's text, or the name of a published one", show_default="a sample of the space"
+        ),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="print JSON")] = False,
 ) -> None:
     """Score one architecture of a space, or any network your code makes; the exit code is 1 where nothing could be scored.
 
     Example: foresee score nasbench201 '|nor_conv_3x3~0|+|none~0|skip_connect~1|+|none~0|none~1|nor_conv_3x3~2|' --proxy dextr
+
+    Example: foresee score mobile MobileNetV2 --set mobile.design=mobilenet_v2 --input 3x96x96
 
     Example: foresee score mypackage.models:make_net --input 3x32x32 --proxy dextr --proxy synflow
     """
@@ -44,6 +45,10 @@ def score(
     names = names_of(scoring.proxy or ["foresee"])
     said = scoring.sorted(space, proxies=names)
     factory = factory_of(space)
+    if scoring.stacked:
+        raise InputError(
+            "--stacked: one network is looked at by itself; `foresee rank` and `bench` look at many at once"
+        )
     if factory is not None and architecture is not None:
         raise InputError(f"{space} makes one network and has no choices: leave the architecture out")
     defaults = {"data": "digits" if factory is None else "synthetic", "proxy_settings": said.proxies}
@@ -51,7 +56,9 @@ def score(
     scorer = scorer_of(space, settings, space_settings=said.space)
     warmth = prepared(scorer)
     if factory is None:
-        candidate = scorer.candidate(architecture or str(scorer.space.sample(stream(0, "sample"))))
+        space_ = scorer.space
+        meant = space_.find(architecture) if architecture else space_.sample(stream(0, "sample"))
+        candidate = scorer.candidate(str(meant))
         network = candidate.build() if not settings.warms else scorer.network(str(candidate.architecture))
         counts = scorer.space.counts(candidate.architecture, scorer.task)
         facts = {
@@ -65,7 +72,7 @@ def score(
         network = scorer.warmed(network)
     facts |= warmth
     with threads_of(scoring):
-        found = {one.proxy: one for one in scorer.of_network(network, memory=memory)}
+        found = {one.proxy: one for one in scorer.of_network(network, memory=settings.memory)}
     if as_json:
         plain = {name: asdict(one) for name, one in found.items()}
         print(json.dumps({**facts, "seed": settings.seed, "scores": plain}, indent=2))

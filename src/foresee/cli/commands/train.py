@@ -193,9 +193,10 @@ def _named(
 
 def show(trained: Any) -> None:
     """What became of it, in a few lines."""
-    best = trained.history[trained.best_epoch - 1]
+    best = trained.history[trained.best_place]
+    epochs = "1 epoch" if len(trained.history) == 1 else f"{len(trained.history)} epochs"
     rows = [
-        ("trained", f"by {trained.recipe.name}, {len(trained.history)} epochs in {format_seconds(trained.seconds)}"),
+        ("trained", f"by {trained.recipe.name}, {epochs} in {format_seconds(trained.seconds)}"),
         ("params", f"{format_quantity(trained.facts['parameters'])} ({trained.facts['parameters']:,})"),
         ("best", f"epoch {trained.best_epoch}, training loss {best.loss:.4g}"),
         *((name, str(one)) for name, one in (("validation", trained.validation), ("test", trained.test)) if one),

@@ -57,7 +57,7 @@ def feature_bounds(
     limit = limit_gram(x)
     values = spectrum(limit)
     least, largest = float(values[0]), float(values[-1])
-    if not least > 0:
+    if not least > len(x) * torch.finfo(x.dtype).eps * largest:
         raise InputError("two samples are parallel: the matrix of the limit is singular")
     singular = torch.linalg.svdvals(x)
     condition = float(singular[0] / singular[min(x.shape) - 1]) if len(x) <= x.shape[1] else math.inf
@@ -104,10 +104,10 @@ def limit_gram(x: Tensor) -> Tensor:
             [0.0000, 2.0000]], dtype=torch.float64)
     """
     x = x.double()
-    products, lengths = x @ x.mT, x.norm(dim=1)
-    cosines = (products / (lengths[:, None] * lengths)).clamp(-1, 1)
-    angles = cosines.acos().fill_diagonal_(0.0)
-    gram: Tensor = products * (math.pi - angles) / (2 * math.pi)
+    unit = x / x.norm(dim=1, keepdim=True)
+    apart, along = unit[:, None] - unit, unit[:, None] + unit
+    angles = 2 * torch.atan2(apart.norm(dim=-1), along.norm(dim=-1))  # an arc cosine near 1 loses half of the digits
+    gram: Tensor = x @ x.mT * (math.pi - angles) / (2 * math.pi)
     return gram
 
 
