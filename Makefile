@@ -53,8 +53,9 @@ explore: $(READY)
 hostile: $(READY)
 	$(BIN)/python -m hostile
 
+# Speed and memory beside the straightforward implementation and beside earlier runs; see perf/README.md.
 perf: $(READY)
-	for script in perf/*.py; do $(BIN)/python $$script; done
+	$(BIN)/python -m perf
 
 clean:
 	rm -rf $(VENV) runs .mypy_cache .ruff_cache .pytest_cache .hypothesis

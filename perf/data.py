@@ -1,6 +1,6 @@
 """A hundred batches of a large data set: one order per lap against one per batch, in one run.
 
-    python perf/data.py [--rows 1000000] [--batches 100] [--size 128] [--repeats 3] [--threads 1]
+    python -m perf data
 
 The plain way draws the whole permutation for every batch and keeps a slice of it. Both ways are timed in turn, so that
 other load on the machine meets both, and must give the same samples. Beside them, a whole epoch for training.
@@ -8,10 +8,8 @@ other load on the machine meets both, and must give the same samples. Beside the
 
 from __future__ import annotations
 
-import argparse
-import time
-from collections.abc import Callable
-from statistics import median
+from collections.abc import Callable, Iterator
+from functools import partial
 
 import numpy as np
 import torch
@@ -19,6 +17,9 @@ from torch import Tensor
 
 from foresee.data import Arrays, Data
 from foresee.seeds import generator
+from perf.harness import How, Row
+
+SECONDS = 30
 
 
 def by_the_order_of_the_lap(data: Data, count: int, size: int) -> list[Tensor]:
@@ -35,51 +36,27 @@ def by_one_permutation_each(data: Data, count: int, size: int) -> list[Tensor]:
     return found
 
 
-def timed(way: Callable[..., list[Tensor]], *args: object) -> tuple[float, Tensor]:
-    start = time.perf_counter()
-    found = way(*args)
-    return time.perf_counter() - start, torch.cat(found)
+def measure(how: How) -> Iterator[Row]:
+    """Both ways on a million rows, and the same samples."""
+    rows, count, size = (2000, 5, 32) if how.quick else (1_000_000, 50, 128)
+    table = np.random.default_rng(0).normal(size=(rows, 16)).astype(np.float32)
+    labels = np.arange(rows) % 2
 
+    def fresh(way: Callable[[Data, int, int], list[Tensor]]) -> Tensor:
+        data = Arrays(table, labels)  # a new one: nothing is remembered from the turn before
+        _ = data.statistics
+        return torch.cat(way(data, count, size))
 
-def main() -> None:
-    options = argparse.ArgumentParser(description=(__doc__ or "").split("\n", 1)[0])
-    options.add_argument("--rows", type=int, default=1_000_000)
-    options.add_argument("--batches", type=int, default=100)
-    options.add_argument("--size", type=int, default=128)
-    options.add_argument("--repeats", type=int, default=3)
-    options.add_argument("--threads", type=int, default=1)
-    chosen = options.parse_args()
-    torch.set_num_threads(chosen.threads)
-
-    table = np.random.default_rng(0).normal(size=(chosen.rows, 16)).astype(np.float32)
-    labels = np.arange(chosen.rows) % 2
-    Arrays(table[:1000], labels[:1000]).batch(10)  # libraries load
-
-    ways = {"one order per lap": by_the_order_of_the_lap, "one order per batch": by_one_permutation_each}
-    seconds: dict[str, list[float]] = {name: [] for name in ways}
-    samples: dict[str, Tensor] = {}
-    for _ in range(chosen.repeats):
-        for name, way in ways.items():
-            data = Arrays(table, labels)  # a new one: nothing is remembered from the turn before
-            _ = data.statistics
-            spent, samples[name] = timed(way, data, chosen.batches, chosen.size)
-            seconds[name].append(spent)
-
-    for name in ways:
-        low, high = min(seconds[name]), max(seconds[name])
-        print(
-            f"{name:>22}: {chosen.batches} batches of {chosen.rows} rows in {median(seconds[name]):.3f} s "
-            f"({low:.3f} to {high:.3f})"
-        )
-    fast, slow = (median(seconds[name]) for name in ways)
-    print(f"{'ratio':>22}: {slow / fast:.1f} times faster")
-    start = time.perf_counter()
-    count = sum(len(batch) for batch in data.epoch(8 * chosen.size, seed=1))
-    print(f"{'an epoch':>22}: {count} rows in batches of {8 * chosen.size} in {time.perf_counter() - start:.3f} s")
-    first, second = samples.values()
-    if not torch.equal(first, second):
-        raise SystemExit("the two ways disagree")
-
-
-if __name__ == "__main__":
-    main()
+    ways = {"lap": by_the_order_of_the_lap, "plain": by_one_permutation_each}
+    times = how.compare({name: partial(fresh, way) for name, way in ways.items()}, repeats=1 if how.quick else 3)
+    how.check(torch.equal(times["lap"].result, times["plain"].result), "the two ways give other samples")
+    found = times["lap"]
+    yield Row(
+        f"{count} batches of {size} of {rows:,} rows",
+        found.middle,
+        times["plain"].middle,
+        "a permutation for each batch",
+        0.5,
+        low=found.low,
+        high=found.high,
+    )

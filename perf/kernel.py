@@ -1,6 +1,6 @@
 """The neural tangent kernel of a network of a million parameters, batch 64, in bounded memory: bytes and seconds.
 
-    python perf/kernel.py [--networks convolutions mixer] [--samples 64] [--memory 2G] [--threads 2] [--device cpu]
+    python -m perf.kernel [--networks convolutions mixer] [--samples 64] [--memory 2G] [--threads 2] [--device cpu]
 
 For each network, in a process of its own: the exact trace over all ten outputs (`ntk_trace`), and the condition number of
 the true-class kernel (`ntk_cond:hnas`). Printed are the seconds, the greatest resident size of the process before and after
@@ -17,7 +17,7 @@ import resource
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import torch
 from torch import Tensor, nn
@@ -27,6 +27,10 @@ from foresee.probes.kernel import predicted_bytes
 from foresee.proxies import Probe, get
 from foresee.quantities import parse_quantity
 from foresee.task import Task
+from perf.harness import How, Row
+
+SECONDS = 40
+DEVICES = ("cpu", "cuda")
 
 CELL = "|nor_conv_3x3~0|+|nor_conv_1x1~0|nor_conv_3x3~1|+|skip_connect~0|avg_pool_3x3~1|nor_conv_3x3~2|"
 LIMIT = 4 * 2**30
@@ -94,7 +98,7 @@ def forward_and_backward(network: nn.Module, inputs: Tensor) -> float:
     return time.perf_counter() - start
 
 
-def measure(name: str, samples: int, memory: float, device: str) -> dict[str, float | str]:
+def looked_at(name: str, samples: int, memory: float, device: str) -> dict[str, float | str]:
     torch.manual_seed(0)
     network = NETWORKS[name]().train().to(device)
     inputs, labels = torch.randn(samples, 3, 32, 32, device=device), torch.arange(samples, device=device) % 10
@@ -115,6 +119,37 @@ def measure(name: str, samples: int, memory: float, device: str) -> dict[str, fl
     return found
 
 
+def by_one_row_each(network: nn.Module, inputs: Tensor) -> float:
+    """The trace over all outputs as it is defined: a gradient for each output of each sample, and its square."""
+    total = 0.0
+    for sample in inputs:
+        for output in network(sample[None])[0]:
+            found = torch.autograd.grad(output, list(network.parameters()), retain_graph=True)
+            total += sum(float(one.double().square().sum()) for one in found)
+    return total
+
+
+def measure(how: How) -> Iterator[Row]:
+    """The exact trace of a network whose samples do not meet, beside a gradient for each output of each sample."""
+    torch.manual_seed(0)
+    network = Mixer(16, 64, 1) if how.quick else Mixer(64, 64, 4)
+    network = network.train().to(how.device)
+    samples = 2 if how.quick else 8
+    inputs, labels = torch.randn(samples, 3, 32, 32, device=how.device), torch.arange(samples, device=how.device) % 10
+    times = how.compare(
+        {
+            "ours": lambda: float(get("ntk_trace")(Probe(network, (inputs, labels)))),
+            "plain": lambda: by_one_row_each(network, inputs),
+        },
+        repeats=1 if how.quick else 3,
+    )
+    ours, theirs = times["ours"].result, times["plain"].result
+    apart = min(abs(ours / theirs - 1), abs(ours * samples / theirs - 1))  # a mean or a sum over the samples
+    how.check(apart < 1e-3, f"the two ways disagree: {ours} and {theirs}")
+    name = f"exact trace of the tangent kernel, {samples} samples"
+    yield Row(name, times["ours"].middle, times["plain"].middle, "a gradient for each output of each sample", 1.0)
+
+
 def main() -> None:
     options = argparse.ArgumentParser(description=(__doc__ or "").split("\n", 1)[0])
     options.add_argument("--networks", nargs="+", choices=sorted(NETWORKS), default=["convolutions", "mixer"])
@@ -126,13 +161,15 @@ def main() -> None:
     chosen = options.parse_args()
     torch.set_num_threads(chosen.threads)
     if chosen.child:
-        print(json.dumps(measure(chosen.networks[0], chosen.samples, chosen.memory, chosen.device)))
+        print(json.dumps(looked_at(chosen.networks[0], chosen.samples, chosen.memory, chosen.device)))
         return
     over = False
     for name in chosen.networks:
         own = ["--child", "--networks", name, "--samples", str(chosen.samples), "--memory", str(int(chosen.memory))]
         how = ["--threads", str(chosen.threads), "--device", chosen.device]
-        answer = subprocess.run([sys.executable, __file__, *own, *how], check=True, capture_output=True, text=True)
+        answer = subprocess.run(
+            [sys.executable, "-m", "perf.kernel", *own, *how], check=True, capture_output=True, text=True
+        )
         found = json.loads(answer.stdout.splitlines()[-1])
         print(f"{name}: {found['params'] / 1e6:.2f} M parameters, batch {chosen.samples}, {chosen.device}")
         print(

@@ -1,15 +1,18 @@
-"""No proxy keeps memory: score 2,000 tiny networks in one process and watch what the process holds."""
+"""No proxy keeps memory: score hundreds of tiny networks in one process and watch what the process holds."""
 
 from __future__ import annotations
 
-import argparse
 import gc
+from collections.abc import Iterator
 from pathlib import Path
 
 import torch
 from torch import nn
 
 import foresee as fs
+from perf.harness import How, Row
+
+SECONDS = 60
 
 
 def held_megabytes() -> float:
@@ -25,11 +28,9 @@ def tiny(width: int) -> nn.Module:
     )
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--networks", type=int, default=2000)
-    count = parser.parse_args().networks
-    torch.set_num_threads(1)
+def measure(how: How) -> Iterator[Row]:
+    """What the process holds after many networks, beside what it held after the first few."""
+    count = 20 if how.quick else 400
     batch = (torch.randn(8, 3, 8, 8), torch.arange(8) % 4)
     names = [name for name in fs.proxies.proxies.names() if fs.score(tiny(4), batch, name).seconds < 0.2]
     for warm in range(20):  # libraries load, pools fill
@@ -37,10 +38,5 @@ def main() -> None:
     start = held_megabytes()
     for index in range(count):
         fs.scores(tiny(4 + index % 4), batch, [names[(index + step) % len(names)] for step in (0, 11, 23)])
-        if index % (count // 4) == 0:
-            print(f"{index:5} networks: {held_megabytes() - start:+.1f} MB")
-    print(f"{count:5} networks, {len(names)} proxies in turn: {held_megabytes() - start:+.1f} MB (at most +100)")
-
-
-if __name__ == "__main__":
-    main()
+    note = f"{len(names)} proxies in turn"
+    yield Row(f"held after {count} networks", held_megabytes(), start, "before them", 1.1, unit="MB", note=note)

@@ -1,55 +1,55 @@
-"""Every registered space: sampling, mutating, identity and counting, in milliseconds (median of 200 after a warm-up).
+"""Spaces: counting one architecture by formula against its network on the meta device; sampling, mutating, identity.
 
-The targets are 1 ms for sampling and mutating and 5 ms for counting one architecture.
+python -m perf spaces
 """
 
 from __future__ import annotations
 
-import argparse
-import statistics
-import time
-
-import torch
+from collections.abc import Callable, Iterator
+from typing import Any
 
 from foresee.seeds import stream
 from foresee.spaces import spaces
+from foresee.spaces.counting import measure as on_meta
 from foresee.task import Task
+from perf.harness import How, Row
+
+SECONDS = 90
+#: architectures of a space that are counted
+FEW, MANY = 3, 50
 
 
-def median_ms(action, arguments) -> float:
-    seconds = []
-    for argument in arguments:
-        start = time.perf_counter()
-        action(argument)
-        seconds.append(time.perf_counter() - start)
-    return 1e3 * statistics.median(seconds)
+def task_of(name: str) -> Task:
+    """What networks of a space are usually built for."""
+    if name.startswith("nasrec"):
+        return Task((13,), 1, vocabularies=(100,) * 26)
+    return Task((3, 224, 224), 10) if name.startswith("autoformer") else Task((3, 32, 32), 10)
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--count", type=int, default=200)
-    count = parser.parse_args().count
-    torch.set_num_threads(1)
-    print(f"{'space':22} {'sample':>8} {'mutate':>8} {'identity':>8} {'count':>8}   ms, median of {count}")
-    worst = {"sample": 0.0, "mutate": 0.0, "count": 0.0}
-    for name in spaces.names():
-        space = spaces[name]()
-        task = Task((13,), 1, vocabularies=(100,) * 26) if name.startswith("nasrec") else Task((3, 224, 224), 10)
-        if not name.startswith(("autoformer", "nasrec")):
-            task = Task((3, 32, 32), 10)
-        rng = stream(0, "perf")
-        space.sample(rng)
-        drawn = [space.sample(rng) for _ in range(count)]
-        row = {
-            "sample": median_ms(lambda _: space.sample(rng), drawn),
-            "mutate": median_ms(lambda one: space.mutate(one, rng), drawn),
-            "identity": median_ms(space.canonical, drawn),
-            "count": median_ms(lambda one: space.counts(one, task), drawn),
+def measure(how: How) -> Iterator[Row]:
+    """A row for every registered space, and one for what a draw costs in the dearest of them."""
+    names = ["nasbench201", "mlp"] if how.quick else spaces.names()
+    worst: dict[str, tuple[float, str]] = {}
+    for name in names:
+        space, task, rng = spaces[name](), task_of(name), stream(0, "perf")
+        drawn = [space.sample(rng) for _ in range(MANY)]
+        few = drawn[:FEW]
+        times = how.compare(
+            {
+                "formula": lambda: [space.counts(one, task) for one in few],
+                "plain": lambda: [on_meta(lambda: space.build(one, task), task) for one in few],
+            },
+            repeats=1 if how.quick else 3,
+        )
+        how.check(times["formula"].result == times["plain"].result, f"{name}: the formula counts otherwise")
+        ours, plain = (times[way].middle / FEW for way in ("formula", "plain"))
+        yield Row(f"counts of {name}", ours, plain, "its network on the meta device", 0.5)
+        jobs: dict[str, Callable[[], Any]] = {
+            "sample": lambda: [space.sample(rng) for _ in drawn],
+            "mutate": lambda: [space.mutate(one, rng) for one in drawn],
+            "identity": lambda: [space.canonical(one) for one in drawn],
         }
-        worst = {key: max(worst[key], row[key]) for key in worst}
-        print(f"{name:22} " + " ".join(f"{value:8.3f}" for value in row.values()))
-    print("worst: " + ", ".join(f"{key} {value:.3f} ms" for key, value in worst.items()))
-
-
-if __name__ == "__main__":
-    main()
+        for what, found in how.compare(jobs, repeats=1 if how.quick else 3).items():
+            worst[what] = max(worst.get(what, (0.0, "")), (found.middle / MANY, name))
+    for what, (seconds, name) in worst.items():
+        yield Row(f"{what}, in the dearest space", seconds, 1e-3, "a millisecond", 1.0, note=name)
