@@ -138,5 +138,5 @@ def test_commands_in_the_documents_have_the_options_they_are_shown_with(page):
         command, words = get_command(app), shlex.split(line, comments=True)[1:]
         while hasattr(command, "commands"):  # `foresee table convert` is a command of a command
             command = command.commands[words.pop(0)]
-        names = {option for parameter in command.params for option in parameter.opts}
+        names = {option for parameter in command.params for option in (*parameter.opts, *parameter.secondary_opts)}
         assert {word.split("=")[0] for word in words if word.startswith("--")} <= names, line
