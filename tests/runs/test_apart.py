@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import os
+import time
+from pathlib import Path
 
 import pytest
 
+from foresee.errors import RunError
 from foresee.runs.apart import each
 
 
@@ -29,3 +32,32 @@ def test_an_error_goes_on_its_way_after_what_came_before():
     assert next(pieces)[0] == 1
     with pytest.raises(ValueError, match="no piece -1"):
         next(pieces)
+
+
+def wait(piece: tuple[Path, float]) -> float:
+    path, seconds = piece
+    path.write_text(str(os.getpid()))
+    time.sleep(seconds)
+    return seconds
+
+
+def test_what_still_works_is_ended_at_once(tmp_path):
+    pieces = each(wait, [(tmp_path / "short", 0.0), (tmp_path / "long", 600.0)], 2)
+    assert next(pieces) == 0.0
+    while not (tmp_path / "long").exists() or not (tmp_path / "long").read_text():
+        time.sleep(0.05)
+    pid = int((tmp_path / "long").read_text())
+    start = time.monotonic()
+    pieces.close()  # as at Ctrl-C
+    assert time.monotonic() - start < 60
+    with pytest.raises(ProcessLookupError):
+        os.kill(pid, 0)
+
+
+def die(number: int) -> int:
+    os._exit(3)
+
+
+def test_a_piece_whose_process_dies_is_said():
+    with pytest.raises(RunError, match="the worker died 2 times"):
+        list(each(die, [1, 2], 2))

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 
+import numpy
 import pytest
 import torch
 
 import foresee as fs
+from foresee.cli.progress import Epochs
 from foresee.errors import InputError, RunError, TrainingError
 from foresee.searchers import foremost as module
 from foresee.searchers.foremost import foremost, summary, train_best
@@ -62,6 +64,30 @@ def test_a_search_that_trains(data, tmp_path):
     assert not [event for event in seen if event.kind == "epoch"]
     assert again.trained.best.id == best.id
     assert "best" in repr(again.trained)
+
+
+@pytest.mark.slow
+def test_side_by_side_the_numbers_are_the_same_and_failures_have_reasons(data, tmp_path):
+    path = tmp_path / "data.npz"
+    numpy.savez(path, images=data[0].numpy(), labels=data[1].numpy())
+    seen = []
+    found = {}
+    for workers in (1, 2):
+        run = search(str(path), out=tmp_path / str(workers))
+        found[workers] = train_best(run, 2, FAST, workers=workers, observers=[seen.append])
+    first, second = ([one.trained.validation for one in found[workers].foremost] for workers in (1, 2))
+    assert first == second
+    assert found[1].best.id == found[2].best.id
+    steps = [event for event in seen if event.kind == "step" and "at once" in event.details["name"]]
+    assert [(one.done, one.total) for one in steps] == [(0, 2), (1, 2), (2, 2)]
+    with Epochs("training", show=True) as watch:  # the command's own watcher understands them
+        for event in steps:
+            watch.observe(event)
+    for one in found[2].foremost:
+        assert (tmp_path / "2" / "trained" / str(one.id) / "report.html").exists()
+    run = search(str(path), out=tmp_path / "bad")
+    failed = train_best(run, 2, FAST, workers=2, lr=1e30)
+    assert all("loss" in one.reason for one in failed.foremost), [one.reason for one in failed.foremost]
 
 
 def test_one_that_cannot_be_trained_has_a_reason(data, tmp_path, monkeypatch):

@@ -12,6 +12,7 @@ from __future__ import annotations
 import copy
 import functools
 import inspect
+import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -152,6 +153,11 @@ class WorkOptions(Group):
     )
     workers: Annotated[int | None, typer.Option(help="processes to use")] = None
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="no progress bar")] = False
+
+    def trainers(self, device: str) -> int:
+        """How many processes train at once: so many as are said; else one per core, and on an accelerator one."""
+        apart = self.engine == "processes" and device == "cpu"
+        return self.workers or (os.cpu_count() or 1 if apart else 1)
 
     def get_ready(self) -> None:
         """Let what workers need be imported while this process imports it; to be called before anything heavy."""

@@ -63,7 +63,7 @@ class Watch:
         )
         self._bar.update(self._task, description=self._doing, completed=tally.done, total=tally.total, facts=facts)
         if self._lines and tally.fresh and event.kind in ("scored", "failed", "finished"):
-            self._line(str(tally), last=event.kind == "finished")
+            self._line(str(tally), at_once=event.kind == "finished")
 
     def stopped(self) -> int:
         """Say after how many, and that nothing is lost; the exit code."""
@@ -75,12 +75,12 @@ class Watch:
         name, done, total = (event.details[key] for key in ("name", "step", "steps"))
         self._bar.update(self._task, description=name, completed=done, total=total, facts="")
         if self._lines and not event.details["replayed"]:
-            self._line(f"{name}: {done}/{total}", last=done == total)
+            self._line(f"{name}: {done}/{total}", at_once=done in (0, total))
 
-    def _line(self, text: str, *, last: bool) -> None:
-        """At most one line in five seconds, and one at the end."""
+    def _line(self, text: str, *, at_once: bool) -> None:
+        """At most one line in five seconds, but for the first and the last."""
         now = time.monotonic()
-        if last or now - self._printed >= BETWEEN:
+        if at_once or now - self._printed >= BETWEEN:
             self._printed = now
             err.print(text, highlight=False, soft_wrap=True)
 
@@ -102,7 +102,7 @@ class Epochs(Watch):
                 judged += f" and AUC {area:.4f}"
             elif right is not None:
                 judged += f" and {100 * right:.2f} % right"
-            self._line(f"epoch {said['number']}: loss {said['loss']:.3f}{judged}", last=event.done == event.total)
+            self._line(f"epoch {said['number']}: loss {said['loss']:.3f}{judged}", at_once=event.done == event.total)
 
 
 class Stages(Epochs):

@@ -10,26 +10,29 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 from foresee.checks import whole
+from foresee.devices import threads
 from foresee.errors import InputError, RunError, TrainingError
-from foresee.runs.events import Announcer, Observer
+from foresee.runs.apart import each
+from foresee.runs.events import Announcer, Event, Observer
 from foresee.runs.folder import RunFolder, write_whole
 from foresee.runs.record import CandidateRow, Record
 from foresee.runs.values import known_as
 from foresee.searchers.looks import Compared
 from foresee.searchers.named import Foremost, TrainedBest
-from foresee.searchers.repeated import Asked, compared, usual_looks
+from foresee.searchers.repeated import Asked, compared, travels, usual_looks
 from foresee.searchers.run import Run
 from foresee.spaces.candidate import Candidate
 from foresee.training.encoding import beside
 from foresee.training.loop import train
 from foresee.training.recipe import Recipe
 from foresee.training.recipe import recipe as get_recipe
+from foresee.training.trained import Trained
 from foresee.training.usual import usual_recipe
 
 #: where the trainings of a run are, what tells of them, and where the looks of a comparison are
@@ -88,7 +91,8 @@ def train_best(
         folds: pieces of the rows that are not test rows, each held out once to choose the winner; 0: the one split, as
             published; None: 5 for click logs of fewer than 200,000 rows to learn from, 0 for all else.
         seeds: trainings of each on each piece; None: one (of a small log that is split by time: five, and no folds).
-        workers: processes that compare; the numbers are the same.
+        workers: processes that compare, and that train where more than one is trained to the end; the numbers are the same.
+            What learns on an accelerator is trained one after the other.
         changes: values of the recipe.
     """
     settings = run.record.settings
@@ -120,18 +124,14 @@ def train_best(
         Foremost(place, candidate, None, "" if looks is None or looks.merit else looks.reason, looks)
         for place, (candidate, looks) in enumerate(zip(candidates, looked, strict=True), 1)
     ]
-    how: dict[str, Any] = {"seed": asked.seed, "device": asked.device, "observers": observers, **encoded}
-    for one in list(TrainedBest(chosen, tuple(made)).ranked):
-        out = None if folder is None else folder / str(one.id)
-        try:
-            trained = train(one.candidate, given, chosen, out=out, resume=True, **how)
-        except TrainingError as error:
-            made[one.place - 1] = replace(one, reason=str(error))
-            continue
-        if out is not None:
-            trained.save_report(out / "report.html")
-        made[one.place - 1] = replace(one, trained=trained)
-        if again:
+    jobs = [
+        _Job(one, asked, None if folder is None else folder / str(one.id))
+        for one in TrainedBest(chosen, tuple(made)).ranked
+    ]
+    reasons = _side_by_side(jobs, 1 if again else workers, Announcer(observers))
+    for job, reason in zip(jobs, reasons, strict=True):
+        made[job.one.place - 1] = job.made(reason, observers)
+        if again and made[job.one.place - 1].trained is not None:
             break  # the winner is known
     found = TrainedBest(chosen, tuple(made), folder)
     if run.folder is not None:
@@ -139,6 +139,58 @@ def train_best(
         if found.ranked:
             RunFolder(run.folder).write_best(found.best.candidate.to_json())
     return found
+
+
+@dataclass(frozen=True)
+class _Job:
+    """A whole training, in a folder of its own where there is one; it can travel to another process where its data can."""
+
+    one: Foremost
+    asked: Asked
+    out: Path | None
+
+    def train(self, observers: Iterable[Observer] = ()) -> Trained:
+        asked = self.asked
+        how: dict[str, Any] = {"seed": asked.seed, "device": asked.device, "observers": observers, **asked.encoded}
+        with threads(asked.threads):
+            return train(self.one.candidate, asked.data, asked.recipe, out=self.out, resume=True, **how)
+
+    def run(self) -> str:
+        """Train, and leave it in the folder; why nothing came of it, or nothing."""
+        try:
+            self.train()
+        except TrainingError as error:
+            return str(error)
+        return ""
+
+    def made(self, reason: str, observers: Iterable[Observer]) -> Foremost:
+        """What became of the candidate; what lies in its folder already is read."""
+        try:
+            trained = None if reason else self.train(observers)
+        except TrainingError as error:
+            trained, reason = None, str(error)
+        if trained is not None and self.out is not None:
+            trained.save_report(self.out / "report.html")
+        return replace(self.one, trained=trained, reason=reason or self.one.reason)
+
+
+def _side_by_side(jobs: Sequence[_Job], workers: int, tell: Announcer) -> list[str]:
+    """Why each training came to nothing, of what processes of their own have done; "" where it did not, or is still to do."""
+    apart = workers > 1 and len(jobs) > 1 and jobs[0].out is not None and jobs[0].asked.device == "cpu"
+    if not apart or not travels(jobs[0], jobs[0].asked.data):
+        return [""] * len(jobs)
+
+    def told(done: int) -> None:
+        name = f"training {len(jobs)} networks, {min(workers, len(jobs))} at once"
+        last = jobs[max(done - 1, 0)].one.id
+        tell(Event("step", done, len(jobs), last, {"name": name, "step": done, "steps": len(jobs), "replayed": False}))
+
+    reasons = []
+    told(0)
+    for done, reason in enumerate(each(_Job.run, jobs, workers), 1):
+        reasons.append(reason)
+        told(done)
+    return reasons
 
 
 def check_looks(folds: int | None, seeds: int | None) -> None:

@@ -163,7 +163,7 @@ def compared(
         ]
         stored = [job.stored() for job in jobs]
         missing = [job for job, there in zip(jobs, stored, strict=True) if there is None]
-        made = each(_Job.run, missing, workers if missing and _travels(missing[0]) else 1)
+        made = each(_Job.run, missing, workers if missing and travels(missing[0], asked.data) else 1)
         total = done + expected(len(racing), len(asked.looks) - number)
         for there in stored:
             look = next(made) if there is None else there
@@ -195,9 +195,9 @@ def _staying(racing: Sequence[Candidate], found: Mapping[int, Sequence[Look]]) -
     return [one for place, one in enumerate(racing) if place in stay]
 
 
-def _travels(job: _Job) -> bool:
-    """Whether another process can be asked; else this one does all, and the numbers are the same."""
+def travels(job: Any, data: Any) -> bool:
+    """Whether another process can do a job with this data; else this one does all, and the numbers are the same."""
     try:
-        return isinstance(job.asked.data, str | Path) and bool(pickle.dumps(job))
+        return isinstance(data, str | Path) and bool(pickle.dumps(job))
     except (pickle.PicklingError, AttributeError, TypeError):
         return False

@@ -209,7 +209,7 @@ def search(
         raise InputError("--set recipe.*: is for what is trained; say how many with --train-best")
     if full and train_folds is None:
         train_folds = 0  # as published
-    again = {"folds": train_folds, "seeds": train_seeds, "workers": work.workers or 1}
+    again = {"folds": train_folds, "seeds": train_seeds}
     trains = None if train_best is None else checked(train_best, recipe, of_recipe, again)
     base = asked()
     unsaid.setdefault("evaluations", usual_evaluations(base.searcher))
@@ -242,6 +242,7 @@ def search(
     except SearchError as error:
         raise SearchError(f"{error}; all reasons are in {_report(Run.open(out_, space=space))}") from error
     if trains is not None:
+        again["workers"] = work.trainers(base.scoring.device)
         run = train_foremost(run, train_best or 0, trains, lambda: _report(run), again=again, quiet=work.quiet)
     _wrap_up(run, stopped=False)
 
