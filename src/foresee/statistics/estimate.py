@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -27,6 +27,16 @@ class Estimate:
     def half_width(self) -> float:
         """Half the interval's width."""
         return (self.high - self.low) / 2
+
+    def within(self, least: float, most: float) -> Estimate:
+        """The same with an interval that ends where the number itself must; Student's knows of no such end.
+
+        >>> print(Estimate(0.9, 0.2, 1.6, 2).within(0.0, 1.0))
+        0.900 [0.200, 1.000]
+        """
+        if math.isnan(self.low):
+            return self
+        return replace(self, low=max(self.low, least), high=min(self.high, most))
 
     def __str__(self) -> str:
         if math.isnan(self.value):

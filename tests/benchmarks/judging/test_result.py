@@ -42,6 +42,15 @@ def test_intervals_are_students_over_folds():
     assert found.standings["a"].spread["auc"] == pytest.approx(np.sqrt(a.var(1, ddof=1).mean()))
 
 
+def test_no_interval_is_beyond_what_a_measure_can_be():
+    two = np.array([[0.6], [0.9]])  # two folds: Student's interval is 12.7 standard errors to each side
+    found = judged({"a": two, "b": two - 0.1}).standings
+    assert (found["a"].means["auc"].low, found["a"].means["auc"].high) == (0.0, 1.0)
+    assert found["a"].means["loss"].low == 0.0
+    assert found["a"].means["loss"].high > 1.0
+    assert found["b"].differences["auc"].value == pytest.approx(-0.1)
+
+
 def test_a_failure_is_left_out_of_pairs_and_told():
     table = np.array([[0.6, 0.8], [0.7, 0.7]])
     found = judged({"a": table, "b": table + 0.1}, failed=("a", 0, 1))

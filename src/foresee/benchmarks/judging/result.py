@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -21,6 +22,8 @@ MEASURES = {
     "accuracy": ("accuracy", True),
     "loss": ("log loss", False),
 }
+#: the least and the most that each can be
+ENDS: Mapping[str, tuple[float, float]] = {"auc": (0.0, 1.0), "accuracy": (0.0, 1.0), "loss": (0.0, math.inf)}
 
 
 @dataclass(frozen=True)
@@ -130,7 +133,7 @@ class Judged:
         others = () if label == self.reference else self.measures
         return Standing(
             contestant=contestant,
-            means={key: over_folds(values) for key, values in numbers.items()},
+            means={key: over_folds(values).within(*ENDS[key]) for key, values in numbers.items()},
             differences={key: self.difference(label, self.reference, key) for key in others},
             spread={key: within_folds(values) for key, values in numbers.items()},
             calibration=together([one.test.calibration for one in done if one.test is not None]),
