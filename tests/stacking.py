@@ -13,6 +13,7 @@ from foresee.scoring.stacked.wiring import Wiring
 from foresee.seeds import derive
 from foresee.spaces.base import Space
 from foresee.spaces.nasbench201.space import NASBench201
+from foresee.spaces.nasbench_macro.space import NASBenchMacro
 from foresee.spaces.transnas.space import TransNASMicro
 from foresee.task import Task
 
@@ -24,9 +25,9 @@ class Ground:
     """A space that is stacked, and a task for small networks.
 
     Args:
-        space: of cells with six operations.
+        space: of architectures whose operations are their `ops`.
         side: of the images.
-        special: cells that are always there.
+        special: those that are always there.
     """
 
     def __init__(self, space: Space[Any], side: int, special: list[tuple[str, ...]]) -> None:
@@ -69,4 +70,13 @@ CELLS = Ground(NASBench201(channels=4, cells=1), 8, SPECIAL)
 MICRO = Ground(TransNASMicro(channels=4), 33, _MICRO)
 #: tiles of 32 pixels, of which maps of one position come
 JIGSAW = Ground(TransNASMicro(channels=4, head="jigsaw"), 97, _MICRO[1:4])
-GROUNDS = {"nasbench201": CELLS, "transnas_micro": MICRO, "jigsaw": JIGSAW}
+#: nothing at all, everything of one kind, and both kinds with and without a sum; maps of 17, 9, 5 and 3 pixels a side
+MACRO = Ground(
+    NASBenchMacro(channels=3, head=7),
+    17,
+    [
+        *[(op,) * 8 for op in ("identity", "e3k3", "e6k5")],
+        ("e3k3", "identity", "identity", "e6k5", "e3k3", "e6k5", "identity", "e3k3"),
+    ],
+)
+GROUNDS = {"nasbench201": CELLS, "transnas_micro": MICRO, "jigsaw": JIGSAW, "nasbench_macro": MACRO}

@@ -27,8 +27,25 @@ def test_every_architecture_has_a_convolution_of_its_own_forward_and_back(kernel
     assert torch.autograd.gradcheck(lambda *given: convolved(*given, kernel, stride), small)
 
 
-def test_one_map_for_all_architectures():
-    x, weights = maps(1, 2, 3, 4, 4), maps(3, 5, 18)
+@pytest.mark.parametrize(("kernel", "stride", "size"), [(1, 1, 5), (3, 1, 5), (5, 2, 6), (5, 2, 5), (3, 2, 1)])
+@pytest.mark.parametrize(("groups", "filters"), [(6, 6), (3, 6), (2, 4)])
+def test_filters_that_read_fewer_channels_than_there_are_are_in_groups(kernel, stride, size, groups, filters):
+    x, weights = maps(3, 6, 4, size, size).requires_grad_(), maps(3, filters, 6 // groups * kernel**2).requires_grad_()
+    found = convolved(x, weights, kernel, stride)
+    kernels = weights.view(3, filters, -1, kernel, kernel)
+    plain = [
+        F.conv2d(own.transpose(0, 1), one, stride=stride, padding=kernel // 2, groups=groups).transpose(0, 1)
+        for own, one in zip(x, kernels, strict=True)
+    ]
+    torch.testing.assert_close(found, torch.stack(plain))
+    along = maps(*found.shape)
+    ours, theirs = (torch.autograd.grad((out * along).sum(), (x, weights)) for out in (found, torch.stack(plain)))
+    torch.testing.assert_close(ours, theirs)
+
+
+@pytest.mark.parametrize("read", [2, 1])
+def test_one_map_for_all_architectures(read):
+    x, weights = maps(1, 2, 3, 4, 4), maps(3, 6, 9 * read)
     torch.testing.assert_close(convolved(x, weights, 3), convolved(x.expand(3, -1, -1, -1, -1), weights, 3))
 
 

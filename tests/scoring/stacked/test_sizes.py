@@ -4,7 +4,7 @@ import math
 
 import pytest
 import torch
-from tests.stacking import GROUNDS
+from tests.stacking import GROUNDS, MACRO
 
 from foresee.scoring.stacked.sizes import Sizes
 from foresee.scoring.stacked.skeletons import skeleton_of
@@ -32,3 +32,15 @@ def test_what_cells_hold_is_counted_by_their_operations():
     assert sizes.held(none * 6) == 4 * maps
     assert sizes.held(skip * 2 + none * 4) == (4 + 2 * 2) * maps
     assert sizes.held(conv * 1 + none * 5) == (4 + 4) * maps
+
+
+def test_maps_that_are_widened_inside_a_layer_count():
+    sizes = Sizes(MACRO.skeleton)
+    assert sizes.largest == 18 * 17 * 17
+    nothing, first, last = (["identity"] * 8 for _ in range(3))
+    first[0], last[7] = "e6k5", "e6k5"
+    reads, gives = 17 * 17, 9 * 9
+    widened = 3 * 18 * reads + 4 * 18 * gives + 2 * 6 * gives  # the gate's place too
+    assert sizes.held(first) - sizes.held(nothing) == widened - 2 * 6 * gives  # an identity that halves is a layer too
+    kept = 24 * 3 * 3
+    assert sizes.held(last) - sizes.held(nothing) == (6 * 3 + 6 * 4 + 2 + 1 - 1) * kept  # and the sum; not the identity

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from tests.stacking import CELLS, CPU, GROUNDS, MICRO
+from tests.stacking import CELLS, CPU, GROUNDS, MACRO, MICRO
 
 from foresee.scoring.stacked.sizes import Sizes
 from foresee.scoring.stacked.skeleton import Cell, Step
@@ -38,10 +38,23 @@ def test_a_skip_that_reduces_reads_the_relu_of_the_convolutions():
     assert (0, Step.IDENTITY) not in halving.shared
 
 
+def test_a_way_that_begins_with_a_layer_shares_its_beginning_with_nobody():
+    architectures = MACRO.cells()
+    wiring, _ = MACRO.stack(architectures)
+    for cell, wires in wiring.cells.items():
+        (edge,) = cell.edges
+        for option, way in edge.ways:
+            own = [place for place, one in enumerate(architectures) if one.ops[edge.pick] == option]
+            assert wires.shared[0, way[0]].owners.tolist() == own
+            assert wires.shared[0, way[0]].times.tolist() == [1] * len(own)
+
+
 @pytest.mark.parametrize("name", GROUNDS)
 def test_the_longest_network_draws_as_much_as_sizes_say(name):
     ground = GROUNDS[name]
-    longest, _ = ground.stack([one for one in ground.cells(0) if set(one.ops) <= {"nor_conv_3x3"}] or ground.cells(0))
+    longest, _ = ground.stack(
+        [one for one in ground.cells(0) if set(one.ops) <= {"nor_conv_3x3", "e6k5"}] or ground.cells(0)
+    )
     sizes = Sizes(ground.skeleton)
     assert longest.length == sizes.longest or name == "jigsaw"
     assert longest.length <= sizes.longest

@@ -60,10 +60,14 @@ def _through(function: Any, x: Tensor) -> Tensor:
 
 
 def convolved(x: Tensor, weights: Tensor, kernel: int, stride: int = 1) -> Tensor:
-    """Each architecture's own convolution with "same" padding: (A or 1, C, E, H, W) by (A, filters, C kernel^2).
+    """Each architecture's own convolution with "same" padding: (A or 1, C, E, H, W) by (A, filters, c kernel^2).
 
-    The patches are one copy of a strided view, the rest is one batched product.
+    The patches are one copy of a strided view, the rest is one batched product. Where a filter reads c of C channels it is
+    one of a group's.
     """
+    groups = x.shape[1] * kernel**2 // weights.shape[2]
+    if groups > 1:
+        return _in_groups(x, weights, kernel, stride, groups)
     if torch.is_grad_enabled() and (x.requires_grad or weights.requires_grad):
         made: Tensor = _Convolution.apply(x, weights, kernel, stride)  # type: ignore[no-untyped-call]
         return made
@@ -73,6 +77,15 @@ def convolved(x: Tensor, weights: Tensor, kernel: int, stride: int = 1) -> Tenso
 def _convolved(x: Tensor, weights: Tensor, kernel: int, stride: int) -> Tensor:
     patches, size = _patches(x, kernel, stride)
     return torch.matmul(weights, patches).view(len(weights), -1, x.shape[2], *size)
+
+
+def _in_groups(x: Tensor, weights: Tensor, kernel: int, stride: int, groups: int) -> Tensor:
+    """The groups of all architectures are those of one convolution: torch has kernels for many of few channels."""
+    count, filters = len(weights), weights.shape[1]
+    maps = x.expand(count, *x.shape[1:]).flatten(0, 1).transpose(0, 1)
+    kernels = weights.reshape(count * filters, -1, kernel, kernel)
+    out = F.conv2d(maps, kernels, stride=stride, padding=kernel // 2, groups=count * groups)
+    return out.transpose(0, 1).reshape(count, filters, x.shape[2], *out.shape[2:])
 
 
 def _patches(x: Tensor, kernel: int, stride: int) -> tuple[Tensor, tuple[int, int]]:

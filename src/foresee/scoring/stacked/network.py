@@ -123,15 +123,17 @@ class Network:
                         continue
                     first, (owners, places) = way[0], wires.uses[edge.pick, option]
                     start = edge.source, first
-                    if start not in ready:  # what several edges from one node read alike is made once
-                        readers, times = wires.shared[start]
-                        assert isinstance(first, Step)
-                        ready[start] = self._step(first, readers, states[edge.source].index_select(0, readers), times)
-                    if first is Step.IDENTITY:
-                        made = states[edge.source].index_select(0, owners)
-                    else:
+                    if isinstance(first, Step):
+                        way = way[1:]
+                        if start not in ready:  # what several edges from one node read alike is made once
+                            readers, times = wires.shared[start]
+                            read = states[edge.source].index_select(0, readers)
+                            ready[start] = self._step(first, readers, read, times)
+                    if start in ready and first is not Step.IDENTITY:
                         made = ready[start].index_select(0, places)
-                    total = total.index_add_(0, owners, self._through(way[1:], owners, made))
+                    else:
+                        made = states[edge.source].index_select(0, owners)
+                    total = total.index_add_(0, owners, self._through(way, owners, made))
             states.append(total)
         return states[-1]
 

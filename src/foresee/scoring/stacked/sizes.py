@@ -4,9 +4,22 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
-from foresee.scoring.stacked.skeleton import GRID, Cell, Chain, Concat, Conv, Linear, Part, Shape, Skeleton, Step, Sum
+from foresee.scoring.stacked.skeleton import (
+    GRID,
+    Cell,
+    Chain,
+    Concat,
+    Conv,
+    Linear,
+    Part,
+    Shape,
+    Skeleton,
+    Step,
+    Sum,
+    ways_of,
+)
 
 #: maps of a cell beside those of its edges: what it reads, and the sums of its nodes
 _OF_CELL = 4
@@ -15,7 +28,7 @@ _OF_CELL = 4
 class Sizes:
     """Of one sample in one network, in numbers.
 
-    `largest` is the largest map outside cells and `last` the shape of the last one before the global average; `widest` is the
+    `largest` is the largest map and `last` the shape of the last one before the global average; `widest` is the
     largest layer, `longest` what a network draws at most. What differs between architectures are the methods.
     """
 
@@ -63,17 +76,18 @@ class Sizes:
         for edge in cell.edges:
             for option, way in edge.ways:
                 reads = inside if edge.source else shape
-                self._maps[edge.pick, option] += _left(way, reads) + math.prod(inside)  # and once more in the sum
+                maps = list(_left(way, reads))
+                self._maps[edge.pick, option] += sum(maps) + math.prod(inside)  # and once more in the sum
+                self.largest = max(self.largest, *maps)
 
 
-def _left(parts: Chain, shape: Shape) -> int:
+def _left(parts: Chain, shape: Shape) -> Iterator[int]:
     """What the maps have that each of these parts leaves behind."""
-    total = 0
     for part in parts:
-        total += sum(_left(way, shape) for way in part.ways) if isinstance(part, Concat) else 0
+        for way in ways_of(part):
+            yield from _left(way, shape)
         shape = after(part, shape)
-        total += math.prod(shape)
-    return total
+        yield math.prod(shape)
 
 
 def after(part: Part, shape: Shape) -> Shape:

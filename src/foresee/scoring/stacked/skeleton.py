@@ -32,7 +32,10 @@ class Step(Enum):
 
 @dataclass(frozen=True, eq=False)
 class Conv:
-    """A convolution with "same" padding and no bias."""
+    """A convolution with "same" padding and no bias; `inputs` is how many channels a filter reads.
+
+    Where a map has more of them there are groups of filters, each of which reads its share: one channel each if depthwise.
+    """
 
     name: str
     inputs: int
@@ -81,7 +84,7 @@ class Norm:
 
 @dataclass(frozen=True, eq=False)
 class Sum:
-    """Two ways from one map, added."""
+    """Two ways from one map, added; one without parts gives the map itself."""
 
     main: Chain
     shortcut: Chain
@@ -98,8 +101,8 @@ class Concat:
 class Edge:
     """A choice between ways from one node of a cell to another; where none of them is chosen it gives zeros.
 
-    `pick` is the place of the choice among those of an architecture. The first part of a way is made once for all edges from
-    one node that begin with it.
+    `pick` is the place of the choice among those of an architecture. A way that begins with a step begins with it once for
+    all edges from its node that do.
     """
 
     source: int
@@ -154,15 +157,23 @@ class Skeleton:
         return _layers(self.parts, None)
 
 
+def ways_of(part: Part) -> tuple[Chain, ...]:
+    """The ways through a part that go side by side, in the order in which they are made; none where there is one."""
+    match part:
+        case Sum():
+            return part.main, part.shortcut
+        case Concat():
+            return part.ways
+    return ()
+
+
 def _layers(parts: Chain, choice: tuple[int, str] | None) -> Iterator[tuple[Conv | Linear, tuple[int, str] | None]]:
     for part in parts:
         match part:
             case Conv() | Linear():
                 yield part, choice
-            case Sum():
-                yield from _layers((*part.main, *part.shortcut), choice)
-            case Concat():
-                for way in part.ways:
+            case Sum() | Concat():
+                for way in ways_of(part):
                     yield from _layers(way, choice)
             case Cell():
                 for edge in part.edges:

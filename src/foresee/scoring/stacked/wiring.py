@@ -19,8 +19,8 @@ from foresee.scoring.stacked.skeleton import Cell, Conv, Linear, Part, Skeleton
 class Layer:
     """A layer with weights, in all architectures that have it; `name` is that of the module in their networks.
 
-    `owners` are these architectures, (n,); None: all. `starts` is where the weights begin in the stream, (n,); they are
-    drawn normally where `normal` is (see `Stream.normals`).
+    `inputs` is how many channels a filter reads. `owners` are the architectures that have it, (n,); None: all. `starts` is
+    where the weights begin in the stream, (n,); they are drawn normally where `normal` is (see `Stream.normals`).
     """
 
     name: str
@@ -55,7 +55,7 @@ class Use(NamedTuple):
 class Wires:
     """Who has what in the cells that are alike in what their ways begin with.
 
-    `shared` is by node and first part, `uses` by choice (pick, option).
+    `shared` is by node and first part, which is nobody else's unless it is a step; `uses` by choice (pick, option).
     """
 
     def __init__(self, cell: Cell, ops: NDArray[np.str_], device: torch.device) -> None:

@@ -8,9 +8,10 @@ from typing import Any
 from foresee.errors import UnsupportedError
 from foresee.scoring.stacked.sizes import Sizes
 from foresee.scoring.stacked.skeleton import Skeleton
-from foresee.scoring.stacked.skeletons import nasbench201, transnas_micro
+from foresee.scoring.stacked.skeletons import nasbench201, nasbench_macro, transnas_micro
 from foresee.spaces.base import Space
 from foresee.spaces.nasbench201.space import NASBench201
+from foresee.spaces.nasbench_macro.space import NASBenchMacro
 from foresee.spaces.transnas.space import TransNASMicro
 from foresee.task import Task
 
@@ -18,6 +19,7 @@ from foresee.task import Task
 Maker = Callable[[Any, Task], Skeleton]
 _MAKERS: Mapping[type[Space[Any]], Maker] = {
     NASBench201: nasbench201.skeleton,
+    NASBenchMacro: nasbench_macro.skeleton,
     TransNASMicro: transnas_micro.skeleton,
 }
 #: their names
