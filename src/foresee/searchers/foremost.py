@@ -163,10 +163,13 @@ class _Job:
             return str(error)
         return ""
 
-    def made(self, reason: str, observers: Iterable[Observer]) -> Foremost:
-        """What became of the candidate; what lies in its folder already is read."""
+    def made(self, apart: str | None, observers: Iterable[Observer]) -> Foremost:
+        """What became of the candidate: trained here, or read from its folder where another process has done it (`apart`: why
+        nothing came of it, or "").
+        """
+        reason = apart or ""
         try:
-            trained = None if reason else self.train(observers)
+            trained = None if reason else self.train(observers if apart is None else ())
         except TrainingError as error:
             trained, reason = None, str(error)
         if trained is not None and self.out is not None:
@@ -174,11 +177,11 @@ class _Job:
         return replace(self.one, trained=trained, reason=reason or self.one.reason)
 
 
-def _side_by_side(jobs: Sequence[_Job], workers: int, tell: Announcer) -> list[str]:
-    """Why each training came to nothing, of what processes of their own have done; "" where it did not, or is still to do."""
+def _side_by_side(jobs: Sequence[_Job], workers: int, tell: Announcer) -> Sequence[str | None]:
+    """What processes of their own have trained: why nothing came of it, or ""; None where it is still to do."""
     apart = workers > 1 and len(jobs) > 1 and jobs[0].out is not None and jobs[0].asked.device == "cpu"
     if not apart or not travels(jobs[0], jobs[0].asked.data):
-        return [""] * len(jobs)
+        return [None] * len(jobs)
 
     def told(done: int) -> None:
         name = f"training {len(jobs)} networks, {min(workers, len(jobs))} at once"
