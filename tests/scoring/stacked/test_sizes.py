@@ -18,7 +18,8 @@ def test_weights_and_shapes_are_those_of_the_networks(name):
     sizes = Sizes(ground.skeleton)
     for one in ground.cells(3):
         network = ground.alone(one)
-        assert sizes.weights(one.ops) == sum(p.numel() for p in network.parameters() if p.ndim > 1)
+        (ops,) = ground.chosen([one])
+        assert sizes.weights(ops) == sum(p.numel() for p in network.parameters() if p.ndim > 1)
         with torch.no_grad():
             stages = network.stages(torch.zeros(2, *ground.task.inputs))
         assert sizes.last == tuple(stages[-1].shape[1:])

@@ -49,7 +49,7 @@ def test_a_stack_gives_the_scores_statuses_and_parts_of_one_by_one(name, ground)
         pytest.skip(why_not(here.space, here.task, proxy))
     architectures, seen = here.cells({CELLS: 6, JIGSAW: 1}.get(here, 2)), batches(data_of(here.task.inputs), proxy)
     found = Stacker(here.space, here.task, CPU, most=5)(
-        [one.ops for one in architectures], seen, [proxy], seed=0, weights_seed=SEED
+        here.chosen(architectures), seen, [proxy], seed=0, weights_seed=SEED
     )
     for one, own in zip(architectures, found, strict=True):
         expected = scores(here.alone(one), seen, [proxy], seed=0)[name]
@@ -98,7 +98,7 @@ def test_why_something_is_not_stacked():
     dextr = get("dextr")
     assert why_not(SPACE, TASK, dextr) == ""
     named = why_not(space_called("nats_size"), TASK, dextr)
-    assert named.endswith("those of nasbench201, nasbench_macro, transnas_micro are")
+    assert named.endswith("those of darts, nasbench201, nasbench_macro, transnas_micro are")
     assert named.startswith("architectures of nats_size are not stacked: ")
     assert "variant reference" in why_not(NASBench201(variant="reference"), TASK, dextr)
     assert "every_module = True" in why_not(SPACE, TASK, get("dextr:reference"))

@@ -16,10 +16,17 @@ def test_who_has_what_where(name):
     architectures = ground.cells()
     wiring, _ = ground.stack(architectures)
     for cell, wires in wiring.cells.items():
-        ways = {(edge.pick, option): (edge.source, way[0]) for edge in cell.edges for option, way in edge.ways}
-        for (edge, op), (owners, places) in wires.uses.items():
-            assert owners.tolist() == [place for place, one in enumerate(architectures) if one.ops[edge] == op]
-            assert wires.shared[ways[edge, op]].owners[places].tolist() == owners.tolist()
+        for lane in cell.lanes:
+            takes = []
+            for (pick, option), source in zip(lane.choices, lane.sources, strict=True):
+                own = [place for place, one in enumerate(ground.chosen(architectures)) if one[pick] == option]
+                takes += [(source, own)] if own else []
+            assert (lane.choices in wires.uses) == bool(takes)
+            owners, reads = wires.uses.get(lane.choices, ((), ()))
+            assert [(read.source, read.owners.tolist()) for read in reads] == takes
+            assert [place for read in reads for place in read.owners.tolist()] == list(owners)
+            for source, own, places in reads:
+                assert wires.shared[source, lane.way[0]].owners[places].tolist() == own.tolist()
 
 
 def test_what_several_edges_read_alike_is_there_once():
@@ -51,9 +58,11 @@ def test_a_way_that_begins_with_a_layer_shares_its_beginning_with_nobody():
 
 @pytest.mark.parametrize("name", GROUNDS)
 def test_the_longest_network_draws_as_much_as_sizes_say(name):
-    ground = GROUNDS[name]
+    ground, wide = GROUNDS[name], {"nor_conv_3x3", "e6k5", "sep_conv_5x5"}
+    some = ground.cells(0)
     longest, _ = ground.stack(
-        [one for one in ground.cells(0) if set(one.ops) <= {"nor_conv_3x3", "e6k5"}] or ground.cells(0)
+        [one for one, ops in zip(some, ground.chosen(some), strict=True) if {op.split(" of ")[0] for op in ops} <= wide]
+        or some
     )
     sizes = Sizes(ground.skeleton)
     assert longest.length == sizes.longest or name == "jigsaw"
