@@ -14,7 +14,7 @@ from foresee.scoring.stacked.wiring import Wiring
 from foresee.seeds import derive
 from foresee.spaces.base import Space
 from foresee.spaces.darts.cells import Architecture, Cell
-from foresee.spaces.darts.space import DARTS as DARTSSpace
+from foresee.spaces.darts.space import DARTS
 from foresee.spaces.nasbench201.space import NASBench201
 from foresee.spaces.nasbench_macro.space import NASBenchMacro
 from foresee.spaces.transnas.space import TransNASMicro
@@ -101,11 +101,11 @@ _TWICE = cell(
     *(("skip_connect", 1), ("skip_connect", 1), ("avg_pool_3x3", 4), ("dil_conv_3x3", 4)),
 )
 #: published ones, which name inputs in any order, and such that only the parser lets in; maps of 9, 5 and 3 pixels a side
-DARTS = Ground(
-    DARTSSpace(channels=4, layers=5),
+GENOTYPES = Ground(
+    DARTS(channels=4, layers=4),
     9,
     [
-        *(DARTSSpace().named[name] for name in ("DARTS_V1", "DARTS_V2", "PC_DARTS_C10")),
+        *(DARTS().named[name] for name in ("DARTS_V1", "PC_DARTS_C10")),
         *(Architecture(_TWICE, _TWICE), Architecture(_WIDE, _WIDE)),
     ],
 )
@@ -114,5 +114,5 @@ GROUNDS = {
     "transnas_micro": MICRO,
     "jigsaw": JIGSAW,
     "nasbench_macro": MACRO,
-    "darts": DARTS,
+    "darts": GENOTYPES,
 }

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from tests.stacking import CELLS, CPU, GROUNDS, MACRO, MICRO
+from tests.stacking import CELLS, CPU, GENOTYPES, GROUNDS, MACRO, MICRO
 
 from foresee.scoring.stacked.sizes import Sizes
 from foresee.scoring.stacked.skeleton import Cell, Step
@@ -54,6 +54,41 @@ def test_a_way_that_begins_with_a_layer_shares_its_beginning_with_nobody():
             own = [place for place, one in enumerate(architectures) if one.ops[edge.pick] == option]
             assert wires.shared[0, way[0]].owners.tolist() == own
             assert wires.shared[0, way[0]].times.tolist() == [1] * len(own)
+
+
+def test_a_layer_is_one_whichever_node_it_reads_and_its_weights_lie_where_its_edge_stands():
+    architectures = GENOTYPES.cells()
+    wiring, _ = GENOTYPES.stack(architectures)
+    assert len(wiring.cells) == 4
+    assert len(set(wiring.cells.values())) == 2  # normal ones, and those that reduce
+    normal = next(iter(wiring.cells))
+    layers = {layer.name: [] for layer in wiring.layers.values()}
+    for layer in wiring.layers.values():
+        layers[layer.name].append(layer)
+    for number in range(8):  # an edge's first layer, for each operation
+        owners = [own for layer in layers[f"cells.0.edges.{number}.1"] for own in layer.owners.tolist()]
+        assert sorted(owners) == [
+            place for place, one in enumerate(architectures) if "conv" in one.normal.edges[number][0]
+        ]
+    read = {lane.target: lane.sources for lane in normal.lanes}
+    assert read == {node: tuple(range(node)) for node in (2, 3, 4, 5)}
+    (stem,) = layers["stem.0.0"]  # which is made when all cells are
+    last = max(int(one.starts.max()) for name in layers if name.startswith("cells") for one in layers[name])
+    assert int(stem.starts.max()) > last
+
+
+def test_an_input_that_is_read_twice_alike_is_looked_at_once():
+    wiring, _ = GENOTYPES.stack([GENOTYPES.cells(0)[2]])
+    wires = next(iter(wiring.cells.values()))
+    found = {start: shared.times.tolist() for start, shared in wires.shared.items() if isinstance(start[1], Step)}
+    assert found == {
+        (0, Step.RELU): [2],
+        (1, Step.IDENTITY): [2],
+        (2, Step.RELU): [1],
+        (2, Step.GREATEST): [1],
+        (4, Step.POOL): [1],
+        (4, Step.RELU): [1],
+    }
 
 
 @pytest.mark.parametrize("name", GROUNDS)

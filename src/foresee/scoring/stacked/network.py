@@ -109,6 +109,9 @@ class Network:
         """A part without weights; `times` is how many modules of each architecture do the same."""
         if step is Step.SHIFT:  # no module
             return shifted(x)
+        if step is Step.BEFORE:
+            self._before = x
+            return x
         if step is Step.RELU:
             out = self._entries.relu(x)
             self._watch.relu(owners, x, out, times)

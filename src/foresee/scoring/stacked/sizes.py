@@ -68,6 +68,7 @@ class Sizes:
                 break
             if isinstance(part, Cell):
                 self._cell(part, (before or shape, shape)[-len(part.inputs) :])
+            if isinstance(part, Cell) or part is Step.BEFORE:
                 before = shape
             shape = after(part, shape)
             if part not in (Step.IDENTITY, Step.TILES):

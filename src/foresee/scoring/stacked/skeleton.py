@@ -30,6 +30,8 @@ class Step(Enum):
     HALVE = "halve"
     #: the map without its first row and column, an odd one continued by zeros; no module
     SHIFT = "shift"
+    #: this map is what the next cell reads as the one before the last; no module
+    BEFORE = "before"
     #: nine tiles of a map, each of which goes on as a sample of its own, and their features joined again
     TILES = "tiles"
     JOIN = "join"
@@ -142,7 +144,7 @@ class Cell:
         edges: between nodes, in the order in which networks make them.
         outputs: channels of a node that is a sum.
         stride: of the ways from what it reads.
-        inputs: how it reads the last maps, the newest one last: what cells gave, and at first what came before them.
+        inputs: how it reads the last maps, the newest one last: what cells gave, and first of all what came before them.
         joined: the nodes whose channels it gives; none: the last node.
     """
 
@@ -200,7 +202,7 @@ class Skeleton:
         return GRID**2 if Step.TILES in self.parts else 1
 
     def layers(self) -> Iterator[tuple[Conv | Linear, tuple[Choice, ...]]]:
-        """All layers with weights in the order in which they are made, and the choices by which one has them; none: all do."""
+        """All layers with weights in the order in which they are made, and the choices by which one has them (none: all)."""
         return _layers(self.made or self.parts, ())
 
 

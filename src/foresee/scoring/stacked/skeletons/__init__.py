@@ -49,7 +49,7 @@ def skeleton_of(space: Space[Any], task: Task) -> Skeleton:
 
 
 def choices_of(space: Space[Any], architecture: Any) -> Sequence[str]:
-    """What an architecture of the space chose where its skeleton leaves a choice; an `UnsupportedError` where it lies outside.
+    """What an architecture chose where the skeleton leaves a choice; an `UnsupportedError` where it lies outside.
 
     >>> space = DARTS()
     >>> choices_of(space, space.named["DARTS_V2"])[:2]

@@ -8,7 +8,7 @@ the stem.
 from __future__ import annotations
 
 from foresee.errors import UnsupportedError
-from foresee.scoring.stacked.skeleton import Cell, Chain, Conv, Edge, Linear, Norm, Part, Skeleton, Step
+from foresee.scoring.stacked.skeleton import Cell, Chain, Conv, Edge, Linear, Norm, Skeleton, Step
 from foresee.scoring.stacked.skeletons.reduced import reduced
 from foresee.spaces.darts.cells import KINDS, NODES, OPS, Architecture
 from foresee.spaces.darts.network import Place, plan
@@ -21,19 +21,28 @@ _JOINED = dict.fromkeys(KINDS, len(NODES))
 
 
 def skeleton(space: DARTS, task: Task) -> Skeleton:
-    """The networks for small images, of any width and depth."""
-    if space.network != "cifar":
-        raise UnsupportedError(f"network {space.network} of {space.name} is not stacked: cifar is")
+    """The networks for small images and for large ones, of any width and depth."""
     if space.auxiliary:
         raise UnsupportedError(f"{space.name} with an auxiliary head is not stacked: without one it is")
     if space.drop_path:
         raise UnsupportedError(f"{space.name} with drop_path {space.drop_path} is not stacked: 0 is")
     inputs, height, width = task.inputs
     where, (_, last) = plan(_JOINED, space.form)
-    stem: Chain = (Conv("stem.0.0", inputs, 3 * space.channels, 3), Norm("stem.0.1"))
+    stem = _stem(space.network, inputs, space.channels)
     cells = tuple(_cell(f"cells.{number}", place) for number, place in enumerate(where))
     head: Chain = (Step.AVERAGE, Linear("classifier", last, task.outputs))
     return Skeleton((inputs, height, width), (*stem, *cells, *head), made=(*cells, *stem, *head))
+
+
+def _stem(network: str, inputs: int, channels: int) -> Chain:
+    if network == "cifar":
+        return Conv("stem.0.0", inputs, 3 * channels, 3), Norm("stem.0.1")
+    half = max(1, channels // 2)
+    return (
+        *(Conv("stem.0.0", inputs, half, 3, stride=2), Norm("stem.0.1")),
+        *(Step.RELU, Conv("stem.0.3", half, channels, 3, stride=2), Norm("stem.0.4"), Step.BEFORE),
+        *(Step.RELU, Conv("stem.1.1", channels, channels, 3, stride=2), Norm("stem.1.2")),
+    )
 
 
 def choices(architecture: Architecture) -> tuple[str, ...]:
@@ -54,7 +63,9 @@ def _cell(name: str, place: Place) -> Cell:
     edges = [edge for number in range(_EDGES) for edge in _edges(f"{name}.edges.{number}", first, number, place)]
     before, last = (f"{name}.preprocess.{number}" for number in (0, 1))
     reads = (
-        reduced(before, place.inputs[0], place.channels) if place.halve else _read(before, place.inputs[0], place.channels),
+        reduced(before, place.inputs[0], place.channels)
+        if place.halve
+        else _read(before, place.inputs[0], place.channels),
         _read(last, place.inputs[1], place.channels),
     )
     return Cell(tuple(edges), place.channels, place.stride, reads, NODES)
