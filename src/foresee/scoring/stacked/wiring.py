@@ -104,7 +104,7 @@ class _Who:
             self._known[choice] = np.flatnonzero(self._ops[:, choice[0]] == choice[1])
         return self._known[choice]
 
-    def any(self, choices: tuple[Choice, ...]) -> NDArray[np.int64]:
+    def chose_any(self, choices: tuple[Choice, ...]) -> NDArray[np.int64]:
         """Those that made one of these choices, as a lane has them; without any it is everyone."""
         return np.concatenate([self.chose(one) for one in choices]) if choices else np.arange(len(self._ops))
 
@@ -142,7 +142,7 @@ class Wiring:
         starts: dict[Conv | Linear, NDArray[np.int64]] = {}
         choices = dict(self.skeleton.layers())
         for part, chosen in choices.items():
-            own = self._who.any(chosen)
+            own = self._who.chose_any(chosen)
             if len(own):
                 owners[part], starts[part] = own, at[own]
                 at[own] += part.drawn

@@ -58,9 +58,7 @@ def test_cells_read_the_last_two_maps_and_join_four_nodes():
 def test_a_choice_names_an_operation_and_what_it_reads():
     normal, reduction = skeleton_of(DARTS(layers=3), SMALL.task).parts[2:4]
     assert len(normal.lanes) == 8 * 7
-    assert (
-        len(reduction.lanes) == (2 + 2 * 3) * 7 * 2 - 2 * 7
-    )  # of large maps, and of small ones but for the first node
+    assert len(reduction.lanes) == 2 * 7 + 6 * 14  # from the second node on there are small maps, too
     for lane in normal.lanes:
         assert lane.sources == tuple(range(lane.target))
         assert len({(pick, op.split(" of ")[0]) for pick, op in lane.choices}) == 1

@@ -61,12 +61,11 @@ def _choice(op: str, source: int) -> str:
 def _cell(name: str, place: Place) -> Cell:
     first = _EDGES * KINDS.index(place.kind)
     edges = [edge for number in range(_EDGES) for edge in _edges(f"{name}.edges.{number}", first, number, place)]
-    before, last = (f"{name}.preprocess.{number}" for number in (0, 1))
+    before, last = place.inputs
+    older = reduced if place.halve else _read
     reads = (
-        reduced(before, place.inputs[0], place.channels)
-        if place.halve
-        else _read(before, place.inputs[0], place.channels),
-        _read(last, place.inputs[1], place.channels),
+        older(f"{name}.preprocess.0", before, place.channels),
+        _read(f"{name}.preprocess.1", last, place.channels),
     )
     return Cell(tuple(edges), place.channels, place.stride, reads, NODES)
 
@@ -77,10 +76,8 @@ def _read(name: str, inputs: int, outputs: int) -> Chain:
 
 def _edges(name: str, first: int, number: int, place: Place) -> list[Edge]:
     """One from each node that may be read; the two that the cell reads are twice as large where it halves them."""
-    node = NODES[number // 2]
-    large, small = _ways(name, place.channels, place.stride), _ways(name, place.channels, 1)
-    if place.stride == 1:
-        large = small
+    node, small = NODES[number // 2], _ways(name, place.channels, 1)
+    large = _ways(name, place.channels, place.stride) if place.stride > 1 else small
     return [
         Edge(
             *(source, node, first + number),
