@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Sequence
 from typing import Any
 
 import torch
 
-from foresee.scoring.stacked.skeletons import skeleton_of
+from foresee.scoring.stacked.skeletons import choices_of, skeleton_of
 from foresee.scoring.stacked.weights import Stream
 from foresee.scoring.stacked.wiring import Wiring
 from foresee.seeds import derive
 from foresee.spaces.base import Space
+from foresee.spaces.darts.cells import Architecture, Cell
+from foresee.spaces.darts.space import DARTS
 from foresee.spaces.nasbench201.space import NASBench201
 from foresee.spaces.nasbench_macro.space import NASBenchMacro
 from foresee.spaces.transnas.space import TransNASMicro
@@ -25,12 +28,12 @@ class Ground:
     """A space that is stacked, and a task for small networks.
 
     Args:
-        space: of architectures whose operations are their `ops`.
+        space: of architectures that are stacked.
         side: of the images.
-        special: those that are always there.
+        special: those that are always there, or their operations.
     """
 
-    def __init__(self, space: Space[Any], side: int, special: list[tuple[str, ...]]) -> None:
+    def __init__(self, space: Space[Any], side: int, special: Sequence[Any]) -> None:
         self.space, self.special = space, special
         self.task = Task(inputs=(3, side, side), outputs=5)
         self.skeleton = skeleton_of(space, self.task)
@@ -39,12 +42,17 @@ class Ground:
         """The special ones, and some drawn."""
         rng = random.Random(3)
         kind = type(self.space.sample(rng))
-        return [*map(kind, self.special), *(self.space.sample(rng) for _ in range(count))]
+        special = [kind(one) if isinstance(one, tuple) else one for one in self.special]
+        return [*special, *(self.space.sample(rng) for _ in range(count))]
 
     def stack(self, architectures: list[Any]) -> tuple[Wiring, Stream]:
         """Their wiring and weights."""
-        wiring = Wiring(self.skeleton, [one.ops for one in architectures], CPU)
+        wiring = Wiring(self.skeleton, self.chosen(architectures), CPU)
         return wiring, Stream(SEED, wiring.length, CPU)
+
+    def chosen(self, architectures: list[Any]) -> list[Sequence[str]]:
+        """What they chose."""
+        return [choices_of(self.space, one) for one in architectures]
 
     def alone(self, architecture: Any) -> torch.nn.Module:
         """The network with the weights that a scorer gives it."""
@@ -79,4 +87,32 @@ MACRO = Ground(
         ("e3k3", "identity", "identity", "e6k5", "e3k3", "e6k5", "identity", "e3k3"),
     ],
 )
-GROUNDS = {"nasbench201": CELLS, "transnas_micro": MICRO, "jigsaw": JIGSAW, "nasbench_macro": MACRO}
+
+
+def cell(*edges: tuple[str, int]) -> Cell:
+    """A DARTS cell of these edges."""
+    return Cell(edges)
+
+
+_WIDE = cell(*[("sep_conv_5x5", source) for source in (1, 0, 0, 2, 3, 1, 4, 0)])
+#: nodes that read one input twice, by one operation and by two
+_TWICE = cell(
+    *(("sep_conv_3x3", 0), ("sep_conv_3x3", 0), ("dil_conv_5x5", 2), ("max_pool_3x3", 2)),
+    *(("skip_connect", 1), ("skip_connect", 1), ("avg_pool_3x3", 4), ("dil_conv_3x3", 4)),
+)
+#: published ones, which name inputs in any order, and such that only the parser lets in; maps of 9, 5 and 3 pixels a side
+GENOTYPES = Ground(
+    DARTS(channels=4, layers=4),
+    9,
+    [
+        *(DARTS().named[name] for name in ("DARTS_V1", "PC_DARTS_C10")),
+        *(Architecture(_TWICE, _TWICE), Architecture(_WIDE, _WIDE)),
+    ],
+)
+GROUNDS = {
+    "nasbench201": CELLS,
+    "transnas_micro": MICRO,
+    "jigsaw": JIGSAW,
+    "nasbench_macro": MACRO,
+    "darts": GENOTYPES,
+}

@@ -22,13 +22,14 @@ from foresee import data as data_room
 from foresee.batch import Batch
 from foresee.data import Data
 from foresee.devices import threads, usable
-from foresee.errors import DataError, ForeseeError, InputError, said
+from foresee.errors import DataError, ForeseeError, InputError, UnsupportedError, said
 from foresee.lazy import find
 from foresee.proxies import base as proxies_base
 from foresee.proxies.base import Proxy, Score
 from foresee.runs.events import Observer
 from foresee.scoring.one import looked_at
 from foresee.scoring.settings import ScoringSettings
+from foresee.scoring.stacked.skeletons import choices_of
 from foresee.scoring.stacked.stacking import JOB, Stacker, why_not
 from foresee.seeds import derive
 from foresee.spaces.base import Space
@@ -308,16 +309,22 @@ class Scorer:
         return Stacker(self.space, self.task, usable(self.settings.device), self.settings.memory)
 
     def _stacked(self, texts: Sequence[str], names: Sequence[str], seed: int) -> list[Scored]:
-        """The scores of some proxies from stacks of all these architectures; the seconds are shared evenly."""
+        """The scores of some proxies from stacks of all these architectures; the seconds are shared evenly.
+
+        One that can be read but lies outside what is stacked is looked at by itself, unless stacks were asked for.
+        """
         start = time.perf_counter()
         found: list[dict[str, Score] | str] = []
         ops: list[Sequence[str]] = []
-        for text in texts:  # one that is no architecture is no other's affair
+        alone: list[int] = []
+        for place, text in enumerate(texts):  # one that is no architecture is no other's affair
             try:
-                ops.append(self.space.parse(text).ops)
+                ops.append(choices_of(self.space, self.space.parse(text)))
                 found.append({})
             except ForeseeError as error:
                 found.append(said(error))
+                if isinstance(error, UnsupportedError) and not self.settings.stacked:
+                    alone.append(place)
         read = [one for one in found if isinstance(one, dict)]
         try:
             with threads(self.settings.threads):
@@ -330,12 +337,15 @@ class Scorer:
             found = [one if isinstance(one, str) else said(error) for one in found]
         share = (time.perf_counter() - start) / max(1, len(texts))
         self.stacked += sum(isinstance(one, dict) for one in found)
-        return [
+        scored = [
             Scored(error=one, seconds=share)
             if isinstance(one, str)
             else Scored(tuple(one[name] for name in names), share, stacked=frozenset(names))
             for one in found
         ]
+        for place in alone:
+            scored[place] = self._one(texts[place], tuple(names), seed)
+        return scored
 
     def _by_batches(self, names: Sequence[str], seed: int) -> list[tuple[list[Batch], list[Proxy]]]:
         """Proxies that want alike batches, which share their looks."""

@@ -43,6 +43,21 @@ def test_filters_that_read_fewer_channels_than_there_are_are_in_groups(kernel, s
     torch.testing.assert_close(ours, theirs)
 
 
+@pytest.mark.parametrize(("kernel", "stride", "size"), [(3, 1, 5), (5, 1, 3), (5, 2, 6), (3, 2, 5)])
+@pytest.mark.parametrize("groups", [4, 1])
+def test_dilated_filters_read_every_second_position(kernel, stride, size, groups):
+    x, weights = maps(3, 4, 2, size, size).requires_grad_(), maps(3, 4, 4 // groups * kernel**2).requires_grad_()
+    found = convolved(x, weights, kernel, stride, dilation=2)
+    plain = [
+        F.conv2d(own.transpose(0, 1), one, None, stride, 2 * (kernel // 2), 2, groups).transpose(0, 1)
+        for own, one in zip(x, weights.view(3, 4, -1, kernel, kernel), strict=True)
+    ]
+    torch.testing.assert_close(found, torch.stack(plain))
+    along = maps(*found.shape)
+    ours, theirs = (torch.autograd.grad((out * along).sum(), (x, weights)) for out in (found, torch.stack(plain)))
+    torch.testing.assert_close(ours, theirs)
+
+
 @pytest.mark.parametrize("read", [2, 1])
 def test_one_map_for_all_architectures(read):
     x, weights = maps(1, 2, 3, 4, 4), maps(3, 6, 9 * read)
@@ -57,6 +72,27 @@ def test_norms_and_pools_are_those_of_each_architecture_alone():
         near = F.avg_pool2d(plain, 3, stride=1, padding=1, count_include_pad=False)
         torch.testing.assert_close(near, average.transpose(0, 1))
         torch.testing.assert_close(F.avg_pool2d(plain, 2, ceil_mode=True), half.transpose(0, 1))
+
+
+@pytest.mark.parametrize("stride", [1, 2])
+@pytest.mark.parametrize("size", [(5, 6), (1, 3)])
+def test_the_greatest_neighbour_is_that_of_each_architecture_alone_and_curves_and_gradients_follow_it(stride, size):
+    x, pool = maps(3, 2, 6, *size).relu().requires_grad_(), torch.nn.MaxPool2d(3, stride, 1)  # zeros tie
+    found, average = Samples().greatest(x, stride), pooled(x, stride)
+    curve = Curve().greatest(x.detach(), stride)
+    for own, most, mean, moved in zip(x, found, average, curve, strict=True):
+        plain = own.transpose(0, 1)
+        assert torch.equal(pool(plain), most.transpose(0, 1))
+        near = F.avg_pool2d(plain, 3, stride, padding=1, count_include_pad=False)
+        torch.testing.assert_close(near, mean.transpose(0, 1))
+        expected = taylor(pool, *plain.detach().split(2))  # two pieces
+        assert torch.equal(torch.cat(expected), moved.transpose(0, 1))
+    along = maps(*found.shape)
+    (ours,) = torch.autograd.grad((found * along).sum(), x)
+    theirs = torch.autograd.grad(
+        sum((pool(own.transpose(0, 1)).transpose(0, 1) * one).sum() for own, one in zip(x, along, strict=True)), x
+    )
+    assert torch.equal(ours, theirs[0])
 
 
 @pytest.mark.parametrize("size", [(4, 6), (5, 5), (4, 5)])

@@ -4,10 +4,11 @@ import math
 
 import pytest
 import torch
-from tests.stacking import GROUNDS, MACRO
+from tests.stacking import GENOTYPES, GROUNDS, MACRO
 
 from foresee.scoring.stacked.sizes import Sizes
 from foresee.scoring.stacked.skeletons import skeleton_of
+from foresee.spaces.darts.space import DARTS
 from foresee.spaces.nasbench201.space import NASBench201
 from foresee.task import Task
 
@@ -18,7 +19,8 @@ def test_weights_and_shapes_are_those_of_the_networks(name):
     sizes = Sizes(ground.skeleton)
     for one in ground.cells(3):
         network = ground.alone(one)
-        assert sizes.weights(one.ops) == sum(p.numel() for p in network.parameters() if p.ndim > 1)
+        (ops,) = ground.chosen([one])
+        assert sizes.weights(ops) == sum(p.numel() for p in network.parameters() if p.ndim > 1)
         with torch.no_grad():
             stages = network.stages(torch.zeros(2, *ground.task.inputs))
         assert sizes.last == tuple(stages[-1].shape[1:])
@@ -44,3 +46,17 @@ def test_maps_that_are_widened_inside_a_layer_count():
     assert sizes.held(first) - sizes.held(nothing) == widened - 2 * 6 * gives  # an identity that halves is a layer too
     kept = 24 * 3 * 3
     assert sizes.held(last) - sizes.held(nothing) == (6 * 3 + 6 * 4 + 2 + 1 - 1) * kept  # and the sum; not the identity
+
+
+def test_a_cell_that_reads_two_maps_holds_what_it_makes_of_them_and_what_it_joins():
+    assert Sizes(GENOTYPES.skeleton).largest == 4 * 4 * 9 * 9
+    sizes = Sizes(skeleton_of(DARTS(channels=4, layers=1), GENOTYPES.task))  # a cell that reduces
+    reads, large, small = 12 * 9 * 9, 8 * 9 * 9, 8 * 5 * 5
+    assert sizes.held([""] * 16) == (4 + 4) * small + 2 * (reads + 2 * large)
+    pool, skip, conv = (
+        sizes.held([""] * 8 + [f"{op} of {source}"] + [""] * 7) - sizes.held([""] * 16)
+        for op, source in (("max_pool_3x3", 0), ("skip_connect", 1), ("dil_conv_5x5", 0))
+    )
+    assert pool == 2 * small  # and once more in the sum
+    assert conv == large + 4 * small
+    assert skip == large + small // 2 + large + small // 2 + 2 * small + small  # both halves, one of a shifted map

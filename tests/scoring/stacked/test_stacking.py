@@ -41,7 +41,11 @@ def batches(data, proxy):
     return data.batches(proxy.needs.batches, min(proxy.needs.batch, 6), seed=0)
 
 
-@pytest.mark.parametrize("ground", GROUNDS)
+#: the new parts of these are read quickly, by every proxy, in skeletons/test_darts.py
+SLOW = pytest.param("darts", marks=pytest.mark.slow)
+
+
+@pytest.mark.parametrize("ground", [*(name for name in GROUNDS if name != "darts"), SLOW])
 @pytest.mark.parametrize("name", NAMES)
 def test_a_stack_gives_the_scores_statuses_and_parts_of_one_by_one(name, ground):
     here, proxy = GROUNDS[ground], get(name)
@@ -49,7 +53,7 @@ def test_a_stack_gives_the_scores_statuses_and_parts_of_one_by_one(name, ground)
         pytest.skip(why_not(here.space, here.task, proxy))
     architectures, seen = here.cells({CELLS: 6, JIGSAW: 1}.get(here, 2)), batches(data_of(here.task.inputs), proxy)
     found = Stacker(here.space, here.task, CPU, most=5)(
-        [one.ops for one in architectures], seen, [proxy], seed=0, weights_seed=SEED
+        here.chosen(architectures), seen, [proxy], seed=0, weights_seed=SEED
     )
     for one, own in zip(architectures, found, strict=True):
         expected = scores(here.alone(one), seen, [proxy], seed=0)[name]
@@ -61,7 +65,7 @@ def test_a_stack_gives_the_scores_statuses_and_parts_of_one_by_one(name, ground)
         assert dict(score.parts) == pytest.approx(dict(expected.parts), rel=1e-5)
 
 
-@pytest.mark.parametrize("ground", ["nasbench201", "transnas_micro", "room_layout", "nasbench_macro"])
+@pytest.mark.parametrize("ground", ["nasbench201", "transnas_micro", "room_layout", "nasbench_macro", SLOW])
 @pytest.mark.parametrize("name", ["zico", "sigeo", "foresee"])
 def test_in_float64_gradients_agree_to_the_fifth_digit_and_more(name, ground):
     """Two batches nearly tie in some weights, and in float32 rounding decides by how much."""
@@ -74,7 +78,7 @@ def test_in_float64_gradients_agree_to_the_fifth_digit_and_more(name, ground):
         answers = torch.rand(len(seen[0]), 5, generator=torch.Generator().manual_seed(1))
         seen = [Batch(one.parts[0], answers * number) for number, one in enumerate(seen, 1)]
     stacker = Stacker(space, here.task, CPU)
-    ops = [one.ops for one in architectures]
+    ops = here.chosen(architectures)
     stack = Stack(stacker.skeleton, ops, seen, 0, stacker._stream(SEED), CPU, torch.float64)
     for place, one in enumerate(architectures):
         torch.manual_seed(SEED)
@@ -98,7 +102,7 @@ def test_why_something_is_not_stacked():
     dextr = get("dextr")
     assert why_not(SPACE, TASK, dextr) == ""
     named = why_not(space_called("nats_size"), TASK, dextr)
-    assert named.endswith("those of nasbench201, nasbench_macro, transnas_micro are")
+    assert named.endswith("those of darts, nasbench201, nasbench_macro, transnas_micro are")
     assert named.startswith("architectures of nats_size are not stacked: ")
     assert "variant reference" in why_not(NASBench201(variant="reference"), TASK, dextr)
     assert "every_module = True" in why_not(SPACE, TASK, get("dextr:reference"))

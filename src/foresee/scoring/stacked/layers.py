@@ -31,6 +31,10 @@ class Samples:
         """Where it is positive."""
         return F.relu(x)
 
+    def greatest(self, x: Tensor, stride: int = 1) -> Tensor:
+        """Greatest of the 3x3 neighbours that lie inside the map."""
+        return _by_maps(x, lambda maps: F.max_pool2d(maps, 3, stride, padding=1))
+
     def constant(self, x: Tensor) -> Tensor:
         """What a constant adds to each entry, (entries,)."""
         return x.new_ones(x.shape[2])
@@ -47,6 +51,12 @@ class Curve(Samples):
         """All three where the value is positive."""
         return _through(F.relu, x)
 
+    def greatest(self, x: Tensor, stride: int = 1) -> Tensor:
+        """All three of the position whose value is greatest."""
+        pieces = _pieces(x)
+        made: Tensor = F.max_pool2d(Jet(pieces.flatten(1, 2)), 3, stride, padding=1).stack  # type: ignore[attr-defined]
+        return made.view(*pieces.shape[:4], *made.shape[3:]).movedim(0, 2).flatten(2, 3)
+
     def constant(self, x: Tensor) -> Tensor:
         """A constant moves the value alone."""
         return x.new_tensor([1.0, 0.0, 0.0])
@@ -54,20 +64,25 @@ class Curve(Samples):
 
 def _through(function: Any, x: Tensor) -> Tensor:
     # The pieces of one sample share the statistics of batch norm, as its positions do.
-    pieces = x.reshape(*x.shape[:2], 3, -1, *x.shape[3:]).movedim(2, 0)
+    pieces = _pieces(x)
     made: Tensor = function(Jet(pieces.reshape(3, 1, x.shape[0] * x.shape[1], -1))).stack
     return made.view(pieces.shape).movedim(0, 2).flatten(2, 3)
 
 
-def convolved(x: Tensor, weights: Tensor, kernel: int, stride: int = 1) -> Tensor:
+def _pieces(x: Tensor) -> Tensor:
+    """The three entries of a curve, (3, A, C, pieces, H, W)."""
+    return x.reshape(*x.shape[:2], 3, -1, *x.shape[3:]).movedim(2, 0)
+
+
+def convolved(x: Tensor, weights: Tensor, kernel: int, stride: int = 1, dilation: int = 1) -> Tensor:
     """Each architecture's own convolution with "same" padding: (A or 1, C, E, H, W) by (A, filters, c kernel^2).
 
     The patches are one copy of a strided view, the rest is one batched product. Where a filter reads c of C channels it is
-    one of a group's.
+    one of a group's, and these and what is dilated are left to torch.
     """
     groups = x.shape[1] * kernel**2 // weights.shape[2]
-    if groups > 1:
-        return _in_groups(x, weights, kernel, stride, groups)
+    if groups > 1 or dilation > 1:
+        return _in_groups(x, weights, kernel, stride, groups, dilation)
     if torch.is_grad_enabled() and (x.requires_grad or weights.requires_grad):
         made: Tensor = _Convolution.apply(x, weights, kernel, stride)  # type: ignore[no-untyped-call]
         return made
@@ -79,12 +94,13 @@ def _convolved(x: Tensor, weights: Tensor, kernel: int, stride: int) -> Tensor:
     return torch.matmul(weights, patches).view(len(weights), -1, x.shape[2], *size)
 
 
-def _in_groups(x: Tensor, weights: Tensor, kernel: int, stride: int, groups: int) -> Tensor:
+def _in_groups(x: Tensor, weights: Tensor, kernel: int, stride: int, groups: int, dilation: int) -> Tensor:
     """The groups of all architectures are those of one convolution: torch has kernels for many of few channels."""
     count, filters = len(weights), weights.shape[1]
     maps = x.expand(count, *x.shape[1:]).flatten(0, 1).transpose(0, 1)
     kernels = weights.reshape(count * filters, -1, kernel, kernel)
-    out = F.conv2d(maps, kernels, stride=stride, padding=kernel // 2, groups=count * groups)
+    around = dilation * (kernel // 2)
+    out = F.conv2d(maps, kernels, None, stride, around, dilation, groups=count * groups)
     return out.transpose(0, 1).reshape(count, filters, x.shape[2], *out.shape[2:])
 
 
@@ -130,9 +146,9 @@ def _spread(gradient: Tensor, stride: int, size: torch.Size) -> Tensor:
     return out
 
 
-def pooled(x: Tensor) -> Tensor:
+def pooled(x: Tensor, stride: int = 1) -> Tensor:
     """Average of the 3x3 neighbours that lie inside the map."""
-    return _by_maps(x, lambda maps: F.avg_pool2d(maps, 3, stride=1, padding=1, count_include_pad=False))
+    return _by_maps(x, lambda maps: F.avg_pool2d(maps, 3, stride, padding=1, count_include_pad=False))
 
 
 def halved(x: Tensor) -> Tensor:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Mapping
+from functools import partial
 
 import torch
 from torch import Tensor
@@ -10,7 +12,7 @@ from torch import Tensor
 from foresee.scoring.stacked.layers import Samples, convolved, halved, joined, pooled, shifted, tiled
 from foresee.scoring.stacked.skeleton import Cell, Chain, Concat, Conv, Linear, Norm, Part, Step, Sum
 from foresee.scoring.stacked.weights import Stream
-from foresee.scoring.stacked.wiring import Layer, Wiring
+from foresee.scoring.stacked.wiring import Layer, Read, Wires, Wiring
 
 
 class Watch:
@@ -38,7 +40,15 @@ class Watch:
 
 
 #: what a part without weights makes of a map; the others are written out below
-_PLAIN = {Step.POOL: pooled, Step.HALVE: halved, Step.TILES: tiled, Step.JOIN: joined}
+_PLAIN: Mapping[Step, Callable[[Tensor], Tensor]] = {
+    Step.POOL: pooled,
+    Step.POOL_HALVING: partial(pooled, stride=2),
+    Step.HALVE: halved,
+    Step.TILES: tiled,
+    Step.JOIN: joined,
+}
+#: strides of those that depend on what the entries are
+_GREATEST = {Step.GREATEST: 1, Step.GREATEST_HALVING: 2}
 
 
 class Network:
@@ -61,6 +71,7 @@ class Network:
     def __call__(self, inputs: Tensor) -> Tensor:
         """(entries, channels, H, W), the same for all architectures, to outputs (architectures, entries, outputs)."""
         x = inputs.to(self._dtype).transpose(0, 1)[None]
+        self._before: Tensor | None = None
         return self._through(self._wiring.skeleton.parts, None, x)[..., 0, 0].transpose(1, 2)
 
     # -- parts --------------------------------------------------------------------------------------------------------
@@ -77,13 +88,15 @@ class Network:
             case Conv():
                 layer = self._wiring.layers[part]
                 weights = self._weights(layer)
-                out = convolved(x, weights, layer.kernel, layer.stride)
+                out = convolved(x, weights, layer.kernel, layer.stride, layer.dilation)
                 self._watch.layer(layer, x, weights, out)
                 return out
             case Norm():
                 return self._normed(part.name, owners, x)
             case Cell():
-                return self._cell(part, x)
+                last = x if self._before is None else self._before, x
+                self._before = x
+                return self._cell(part, last[-len(part.inputs) :])
             case Sum():
                 main = self._through(part.main, owners, x)
                 return self._through(part.shortcut, owners, x) + main
@@ -96,6 +109,9 @@ class Network:
         """A part without weights; `times` is how many modules of each architecture do the same."""
         if step is Step.SHIFT:  # no module
             return shifted(x)
+        if step is Step.BEFORE:
+            self._before = x
+            return x
         if step is Step.RELU:
             out = self._entries.relu(x)
             self._watch.relu(owners, x, out, times)
@@ -103,39 +119,45 @@ class Network:
         if step is Step.AVERAGE:
             out = x.mean((3, 4), keepdim=True)
             self._watch.other(owners, out)  # pooled, and flattened
+        elif step in _GREATEST:
+            out = self._entries.greatest(x, _GREATEST[step])
         else:
             out = _PLAIN[step](x) if step in _PLAIN else x
         heard = out.expand(self._wiring.count, -1, -1, -1, -1) if owners is None else out  # before the first layer: one
         self._watch.other(owners, heard, times)
         return out
 
-    def _cell(self, cell: Cell, x: Tensor) -> Tensor:
-        wires, states = self._wiring.cells[cell], [x]
-        shape = self._wiring.count, cell.outputs, x.shape[2], *(-(-side // cell.stride) for side in x.shape[3:])
+    def _cell(self, cell: Cell, last: tuple[Tensor, ...]) -> Tensor:
+        """What it gives; `last` are the maps that it reads."""
+        wires = self._wiring.cells[cell]
+        states = [self._through(way, None, x) for way, x in zip(cell.inputs, last, strict=True)]
+        size = [-(-side // cell.stride) for side in last[-1].shape[3:]]
+        shape = self._wiring.count, cell.outputs, last[-1].shape[2], *size
         ready: dict[tuple[int, Part], Tensor] = {}
         for node in cell.nodes:
-            total = x.new_zeros(shape)
-            for edge in cell.edges:
-                if edge.target != node:
+            total = last[-1].new_zeros(shape)
+            for lane in cell.lanes:
+                if lane.target != node or lane.choices not in wires.uses:
                     continue
-                for option, way in edge.ways:
-                    if (edge.pick, option) not in wires.uses:
-                        continue
-                    first, (owners, places) = way[0], wires.uses[edge.pick, option]
-                    start = edge.source, first
-                    if isinstance(first, Step):
-                        way = way[1:]
-                        if start not in ready:  # what several edges from one node read alike is made once
-                            readers, times = wires.shared[start]
-                            read = states[edge.source].index_select(0, readers)
-                            ready[start] = self._step(first, readers, read, times)
-                    if start in ready and first is not Step.IDENTITY:
-                        made = ready[start].index_select(0, places)
-                    else:
-                        made = states[edge.source].index_select(0, owners)
-                    total = total.index_add_(0, owners, self._through(way, owners, made))
+                first, (owners, reads) = lane.way[0], wires.uses[lane.choices]
+                made = [self._begun(first, read, wires, states, ready) for read in reads]
+                way = lane.way[1:] if isinstance(first, Step) else lane.way
+                x = made[0] if len(made) == 1 else torch.cat(made)
+                total = total.index_add_(0, owners, self._through(way, owners, x))
             states.append(total)
-        return states[-1]
+        return torch.cat([states[node] for node in cell.joined], 1) if cell.joined else states[-1]
+
+    def _begun(
+        self, first: Part, read: Read, wires: Wires, states: list[Tensor], ready: dict[tuple[int, Part], Tensor]
+    ) -> Tensor:
+        """What those who read a node go on with: where they begin with a step, it was made once for all who do."""
+        start = read.source, first
+        if isinstance(first, Step) and start not in ready:
+            readers, times = wires.shared[start]
+            ready[start] = self._step(first, readers, states[read.source].index_select(0, readers), times)
+        if start in ready and first is not Step.IDENTITY:
+            return ready[start].index_select(0, read.places)
+        return states[read.source].index_select(0, read.owners)
 
     # -- layers -------------------------------------------------------------------------------------------------------
     def _linear(self, layer: Layer, x: Tensor) -> Tensor:

@@ -10,6 +10,7 @@ from foresee.scoring.stacked.skeleton import (
     GRID,
     Cell,
     Chain,
+    Choice,
     Concat,
     Conv,
     Linear,
@@ -34,17 +35,18 @@ class Sizes:
 
     def __init__(self, skeleton: Skeleton) -> None:
         self.largest = 0
-        self._maps: Counter[tuple[int, str] | None] = Counter()
+        self._maps: Counter[Choice | None] = Counter()
         self.last = self._walk(skeleton.parts, skeleton.image)
-        self._weights: Counter[tuple[int, str] | None] = Counter()
+        self._weights: Counter[Choice | None] = Counter()
         self.widest = 0
-        drawn: Counter[tuple[int, str] | None] = Counter()
-        for layer, choice in skeleton.layers():
+        drawn: Counter[Choice | None] = Counter()
+        for layer, choices in skeleton.layers():
             self.widest = max(self.widest, layer.numbers)
-            self._weights[choice] += layer.numbers
-            drawn[choice] += layer.drawn
-            if skeleton.normal and isinstance(layer, Conv):
-                drawn[choice] += normals(layer.numbers)
+            for choice in choices or (None,):
+                self._weights[choice] += layer.numbers
+                drawn[choice] += layer.drawn
+                if skeleton.normal and isinstance(layer, Conv):
+                    drawn[choice] += normals(layer.numbers)
         most: dict[int, int] = {}
         for choice, count in drawn.items():
             if choice is not None:
@@ -60,22 +62,28 @@ class Sizes:
         return self._weights[None] + sum(self._weights[choice] for choice in enumerate(ops))
 
     def _walk(self, parts: Chain, shape: Shape) -> Shape:
+        before: Shape | None = None
         for part in parts:
             if part is Step.AVERAGE:
                 break
             if isinstance(part, Cell):
-                self._cell(part, shape)
+                self._cell(part, (before or shape, shape)[-len(part.inputs) :])
+            if isinstance(part, Cell) or part is Step.BEFORE:
+                before = shape
             shape = after(part, shape)
             if part not in (Step.IDENTITY, Step.TILES):
                 self.largest = max(self.largest, math.prod(shape))
         return shape
 
-    def _cell(self, cell: Cell, shape: Shape) -> None:
-        inside = after(cell, shape)
-        self._maps[None] += _OF_CELL * math.prod(inside)
+    def _cell(self, cell: Cell, shapes: tuple[Shape, ...]) -> None:
+        inside = cell.outputs, *after(cell, shapes[-1])[1:]
+        self._maps[None] += (_OF_CELL + len(cell.joined)) * math.prod(inside)
+        states = [_after(way, shape) for way, shape in zip(cell.inputs, shapes, strict=True)]
+        for way, shape in zip(cell.inputs, shapes, strict=True):
+            self._maps[None] += sum(_left(way, shape))
         for edge in cell.edges:
             for option, way in edge.ways:
-                reads = inside if edge.source else shape
+                reads = states[edge.source] if edge.source < len(states) else inside
                 maps = list(_left(way, reads))
                 self._maps[edge.pick, option] += sum(maps) + math.prod(inside)  # and once more in the sum
                 self.largest = max(self.largest, *maps)
@@ -98,11 +106,14 @@ def after(part: Part, shape: Shape) -> Shape:
     """
     channels, height, width = shape
     match part:
-        case Conv() | Cell():
+        case Conv():
             return part.outputs, -(-height // part.stride), -(-width // part.stride)
+        case Cell():
+            outputs = part.outputs * max(1, len(part.joined))
+            return outputs, -(-height // part.stride), -(-width // part.stride)
         case Linear():
             return part.outputs, 1, 1
-        case Step.HALVE:
+        case Step.HALVE | Step.POOL_HALVING | Step.GREATEST_HALVING:
             return channels, -(-height // 2), -(-width // 2)
         case Step.TILES:
             return channels, height // GRID, width // GRID

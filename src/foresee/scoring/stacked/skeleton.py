@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
+from functools import cached_property
+from typing import NamedTuple
 
 
 class Step(Enum):
@@ -19,10 +21,17 @@ class Step(Enum):
     IDENTITY = "identity"
     #: average of the 3x3 neighbours that lie inside the map
     POOL = "pool"
+    #: the same of every second position
+    POOL_HALVING = "pool halving"
+    #: the greatest of these neighbours, of all positions and of every second
+    GREATEST = "greatest"
+    GREATEST_HALVING = "greatest halving"
     #: average of 2x2 positions
     HALVE = "halve"
     #: the map without its first row and column, an odd one continued by zeros; no module
     SHIFT = "shift"
+    #: this map is what the next cell reads as the one before the last; no module
+    BEFORE = "before"
     #: nine tiles of a map, each of which goes on as a sample of its own, and their features joined again
     TILES = "tiles"
     JOIN = "join"
@@ -35,6 +44,7 @@ class Conv:
     """A convolution with "same" padding and no bias; `inputs` is how many channels a filter reads.
 
     Where a map has more of them there are groups of filters, each of which reads its share: one channel each if depthwise.
+    What a filter reads lies `dilation` positions apart.
     """
 
     name: str
@@ -42,6 +52,7 @@ class Conv:
     outputs: int
     kernel: int
     stride: int = 1
+    dilation: int = 1
 
     @property
     def numbers(self) -> int:
@@ -102,7 +113,8 @@ class Edge:
     """A choice between ways from one node of a cell to another; where none of them is chosen it gives zeros.
 
     `pick` is the place of the choice among those of an architecture. A way that begins with a step begins with it once for
-    all edges from its node that do.
+    all edges from its node that do. Where a choice names the node that is read, too, there is an edge from each such node;
+    these hold the same way, which has its layers once.
     """
 
     source: int
@@ -111,18 +123,53 @@ class Edge:
     ways: tuple[tuple[str, Chain], ...]
 
 
+#: a choice of an architecture: its place, and what is chosen there
+Choice = tuple[int, str]
+
+
+class Lane(NamedTuple):
+    """A way to a node, and the choices that an architecture takes it by, each from a node of its own."""
+
+    target: int
+    choices: tuple[Choice, ...]
+    sources: tuple[int, ...]
+    way: Chain
+
+
 @dataclass(frozen=True, eq=False)
 class Cell:
-    """Nodes joined by edges: 0 is what it reads, each other one the sum of what comes in, the last what it gives."""
+    """Nodes joined by edges: the first are what it reads, each other one is the sum of what comes in.
+
+    Args:
+        edges: between nodes, in the order in which networks make them.
+        outputs: channels of a node that is a sum.
+        stride: of the ways from what it reads.
+        inputs: how it reads the last maps, the newest one last: what cells gave, and first of all what came before them.
+        joined: the nodes whose channels it gives; none: the last node.
+    """
 
     edges: tuple[Edge, ...]
     outputs: int
     stride: int = 1
+    inputs: tuple[Chain, ...] = ((),)
+    joined: tuple[int, ...] = ()
 
     @property
     def nodes(self) -> range:
-        """All but the first."""
-        return range(1, 1 + max(edge.target for edge in self.edges))
+        """All that are sums."""
+        return range(len(self.inputs), 1 + max(edge.target for edge in self.edges))
+
+    @cached_property
+    def lanes(self) -> tuple[Lane, ...]:
+        """The ways of its edges in order, one that several edges of a choice hold once."""
+        found: dict[tuple[int, int, Chain], list[tuple[Choice, int]]] = {}
+        for edge in self.edges:
+            for option, way in edge.ways:
+                found.setdefault((edge.target, edge.pick, way), []).append(((edge.pick, option), edge.source))
+        return tuple(
+            Lane(target, tuple(choice for choice, _ in reads), tuple(source for _, source in reads), way)
+            for (target, _, way), reads in found.items()
+        )
 
 
 Part = Step | Conv | Linear | Norm | Sum | Concat | Cell
@@ -141,20 +188,22 @@ class Skeleton:
         image: the shape of one sample.
         parts: what it goes through.
         normal: weights of convolutions are drawn again when all modules are there, normally, by what they give (`fan_out`).
+        made: the parts in the order in which networks make them, where this is another one.
     """
 
     image: Shape
     parts: Chain
     normal: bool = False
+    made: Chain = ()
 
     @property
     def pieces(self) -> int:
         """How many entries a sample becomes."""
         return GRID**2 if Step.TILES in self.parts else 1
 
-    def layers(self) -> Iterator[tuple[Conv | Linear, tuple[int, str] | None]]:
-        """All layers with weights in the order in which they are made, and the choice (pick, option) that each stands for."""
-        return _layers(self.parts, None)
+    def layers(self) -> Iterator[tuple[Conv | Linear, tuple[Choice, ...]]]:
+        """All layers with weights in the order in which they are made, and the choices by which one has them (none: all)."""
+        return _layers(self.made or self.parts, ())
 
 
 def ways_of(part: Part) -> tuple[Chain, ...]:
@@ -167,15 +216,16 @@ def ways_of(part: Part) -> tuple[Chain, ...]:
     return ()
 
 
-def _layers(parts: Chain, choice: tuple[int, str] | None) -> Iterator[tuple[Conv | Linear, tuple[int, str] | None]]:
+def _layers(parts: Chain, choices: tuple[Choice, ...]) -> Iterator[tuple[Conv | Linear, tuple[Choice, ...]]]:
     for part in parts:
         match part:
             case Conv() | Linear():
-                yield part, choice
+                yield part, choices
             case Sum() | Concat():
                 for way in ways_of(part):
-                    yield from _layers(way, choice)
+                    yield from _layers(way, choices)
             case Cell():
-                for edge in part.edges:
-                    for option, way in edge.ways:
-                        yield from _layers(way, (edge.pick, option))
+                for way in part.inputs:
+                    yield from _layers(way, choices)
+                for lane in part.lanes:
+                    yield from _layers(lane.way, lane.choices)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from foresee.scoring.stacked.sizes import normals
-from foresee.scoring.stacked.skeleton import Cell, Conv, Linear, Part, Skeleton
+from foresee.scoring.stacked.skeleton import Cell, Choice, Conv, Linear, Part, Skeleton
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,6 +30,7 @@ class Layer:
     starts: Tensor
     owners: Tensor | None = None
     stride: int = 1
+    dilation: int = 1
     normal: int | None = None
 
     @property
@@ -45,35 +46,67 @@ class Shared(NamedTuple):
     times: Tensor
 
 
-class Use(NamedTuple):
-    """The architectures with an operation on an edge, (n,), and their places among the owners of what is shared, (n,)."""
+class Read(NamedTuple):
+    """Architectures that read a node, (n,), and their places among the owners of what is shared there, (n,)."""
 
+    source: int
     owners: Tensor
     places: Tensor
+
+
+class Use(NamedTuple):
+    """The architectures with a way to a node, (n,): one after the other those that read a node, for each that is read."""
+
+    owners: Tensor
+    reads: tuple[Read, ...]
 
 
 class Wires:
     """Who has what in the cells that are alike in what their ways begin with.
 
-    `shared` is by node and first part, which is nobody else's unless it is a step; `uses` by choice (pick, option).
+    `shared` is by node and first part, which is nobody else's unless it is a step; `uses` by the choices of a lane.
     """
 
-    def __init__(self, cell: Cell, ops: NDArray[np.str_], device: torch.device) -> None:
+    def __init__(self, cell: Cell, who: _Who, device: torch.device) -> None:
         self.shared: dict[tuple[int, Part], Shared] = {}
-        self.uses: dict[tuple[int, str], Use] = {}
-        starts: dict[tuple[int, Part], list[tuple[int, str]]] = {}
-        for edge in cell.edges:
-            for option, way in edge.ways:
-                starts.setdefault((edge.source, way[0]), []).append((edge.pick, option))
-        for start, choices in starts.items():
-            has = np.stack([ops[:, pick] == option for pick, option in choices], 1)
-            owners = np.flatnonzero(has.any(1))
-            if not len(owners):
-                continue
-            self.shared[start] = Shared(_on(device, owners), _on(device, has[owners].sum(1)))
-            for choice, own in zip(choices, map(np.flatnonzero, has.T), strict=True):
+        self.uses: dict[tuple[Choice, ...], Use] = {}
+        starts: dict[tuple[int, Part], list[NDArray[np.int64]]] = {}
+        for lane in cell.lanes:
+            for choice, source in zip(lane.choices, lane.sources, strict=True):
+                starts.setdefault((source, lane.way[0]), []).append(who.chose(choice))
+        readers: dict[tuple[int, Part], NDArray[np.int64]] = {}
+        for start, groups in starts.items():
+            owners, times = np.unique(np.concatenate(groups), return_counts=True)
+            if len(owners):
+                readers[start] = owners
+                self.shared[start] = Shared(_on(device, owners), _on(device, times))
+        for lane in cell.lanes:
+            reads = []
+            for choice, source in zip(lane.choices, lane.sources, strict=True):
+                own = who.chose(choice)
                 if len(own):
-                    self.uses[choice] = Use(_on(device, own), _on(device, np.searchsorted(owners, own)))
+                    places = np.searchsorted(readers[source, lane.way[0]], own)
+                    reads.append(Read(source, _on(device, own), _on(device, places)))
+            if reads:
+                self.uses[lane.choices] = Use(torch.cat([read.owners for read in reads]), tuple(reads))
+
+
+class _Who:
+    """Who chose what, each asked once; `ops` is (architectures, choices)."""
+
+    def __init__(self, ops: NDArray[np.str_]) -> None:
+        self._ops = ops
+        self._known: dict[Choice, NDArray[np.int64]] = {}
+
+    def chose(self, choice: Choice) -> NDArray[np.int64]:
+        """Those that made a choice, in order."""
+        if choice not in self._known:
+            self._known[choice] = np.flatnonzero(self._ops[:, choice[0]] == choice[1])
+        return self._known[choice]
+
+    def chose_any(self, choices: tuple[Choice, ...]) -> NDArray[np.int64]:
+        """Those that made one of these choices, as a lane has them; without any it is everyone."""
+        return np.concatenate([self.chose(one) for one in choices]) if choices else np.arange(len(self._ops))
 
 
 class Wiring:
@@ -87,17 +120,15 @@ class Wiring:
 
     def __init__(self, skeleton: Skeleton, ops: Sequence[Sequence[str]], device: torch.device) -> None:
         self.skeleton, self.count, self.device = skeleton, len(ops), device
-        self._ops = np.array([list(one) for one in ops])
+        self._who = _Who(np.array([list(one) for one in ops]))
         #: of each cell; those that begin alike share one
         self.cells: dict[Cell, Wires] = {}
         alike: dict[object, Wires] = {}
         for part in skeleton.parts:
             if isinstance(part, Cell):
-                key = tuple(
-                    (edge.source, edge.pick, *((option, way[0]) for option, way in edge.ways)) for edge in part.edges
-                )
+                key = tuple((lane.choices, lane.sources, lane.way[0]) for lane in part.lanes)
                 if key not in alike:
-                    alike[key] = Wires(part, self._ops, device)
+                    alike[key] = Wires(part, self._who, device)
                 self.cells[part] = alike[key]
         #: those that some architecture has, in the order in which networks draw them
         self.layers: dict[Conv | Linear, Layer] = {}
@@ -110,9 +141,8 @@ class Wiring:
         owners: dict[Conv | Linear, NDArray[np.int64]] = {}
         starts: dict[Conv | Linear, NDArray[np.int64]] = {}
         choices = dict(self.skeleton.layers())
-        for part, choice in choices.items():
-            has = np.ones(self.count, bool) if choice is None else self._ops[:, choice[0]] == choice[1]
-            own = np.flatnonzero(has)
+        for part, chosen in choices.items():
+            own = self._who.chose_any(chosen)
             if len(own):
                 owners[part], starts[part] = own, at[own]
                 at[own] += part.drawn
@@ -123,13 +153,13 @@ class Wiring:
                     at[own] += normals(part.numbers)
         joined = _on(self.device, np.concatenate(list(starts.values())))
         places = torch.split(joined, [len(one) for one in starts.values()])
-        everyone = {choice: use.owners for wires in self.cells.values() for choice, use in wires.uses.items()}
+        everyone = {chosen: use.owners for wires in self.cells.values() for chosen, use in wires.uses.items()}
         for part, begins in zip(starts, places, strict=True):
-            choice = choices[part]
-            users = None if choice is None else everyone[choice]
+            users = everyone[choices[part]] if choices[part] else None
             normal = self._phase(starts[part]) if self.skeleton.normal and isinstance(part, Conv) else None
             sizes = part.inputs, part.outputs, part.kernel
-            self.layers[part] = Layer(part.name, *sizes, begins, users, part.stride, normal)
+            dilation = part.dilation if isinstance(part, Conv) else 1
+            self.layers[part] = Layer(part.name, *sizes, begins, users, part.stride, dilation, normal)
         return int(at.max())
 
     def _phase(self, starts: NDArray[np.int64]) -> int:

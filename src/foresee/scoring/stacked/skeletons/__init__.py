@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from foresee.errors import UnsupportedError
 from foresee.scoring.stacked.sizes import Sizes
 from foresee.scoring.stacked.skeleton import Skeleton
-from foresee.scoring.stacked.skeletons import nasbench201, nasbench_macro, transnas_micro
+from foresee.scoring.stacked.skeletons import darts, nasbench201, nasbench_macro, transnas_micro
 from foresee.spaces.base import Space
+from foresee.spaces.darts.space import DARTS
 from foresee.spaces.nasbench201.space import NASBench201
 from foresee.spaces.nasbench_macro.space import NASBenchMacro
 from foresee.spaces.transnas.space import TransNASMicro
@@ -18,10 +19,13 @@ from foresee.task import Task
 #: what a skeleton is made by; an `UnsupportedError` says why there is none
 Maker = Callable[[Any, Task], Skeleton]
 _MAKERS: Mapping[type[Space[Any]], Maker] = {
+    DARTS: darts.skeleton,
     NASBench201: nasbench201.skeleton,
     NASBenchMacro: nasbench_macro.skeleton,
     TransNASMicro: transnas_micro.skeleton,
 }
+#: what an architecture chose, where it does not say so itself
+_CHOICES: Mapping[type[Space[Any]], Callable[[Any], Sequence[str]]] = {DARTS: darts.choices}
 #: their names
 SPACES = tuple(sorted(space.name for space in _MAKERS))
 
@@ -41,4 +45,16 @@ def skeleton_of(space: Space[Any], task: Task) -> Skeleton:
     if min(Sizes(found).last[1:]) < 2 and found.pieces == 1:
         size = "x".join(map(str, task.inputs[1:]))
         raise UnsupportedError(f"images of {size}: batch norm has one value per channel in the last stage")
+    return found
+
+
+def choices_of(space: Space[Any], architecture: Any) -> Sequence[str]:
+    """What an architecture chose where the skeleton leaves a choice; an `UnsupportedError` where it lies outside.
+
+    >>> space = DARTS()
+    >>> choices_of(space, space.named["DARTS_V2"])[:2]
+    ('sep_conv_3x3 of 0', 'sep_conv_3x3 of 1')
+    """
+    chosen = _CHOICES.get(type(space))
+    found: Sequence[str] = architecture.ops if chosen is None else chosen(architecture)
     return found

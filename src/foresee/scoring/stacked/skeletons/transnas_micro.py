@@ -6,7 +6,8 @@ The cells that change the shape do so inside the operations of the edges that le
 from __future__ import annotations
 
 from foresee.errors import UnsupportedError
-from foresee.scoring.stacked.skeleton import Cell, Chain, Concat, Conv, Edge, Linear, Norm, Part, Skeleton, Step
+from foresee.scoring.stacked.skeleton import Cell, Chain, Conv, Edge, Linear, Norm, Part, Skeleton, Step
+from foresee.scoring.stacked.skeletons.reduced import reduced
 from foresee.spaces.four_nodes import EDGES
 from foresee.spaces.transnas.heads import TILES
 from foresee.spaces.transnas.network import Place, edge_place, places, stem_width
@@ -48,17 +49,9 @@ def _cell(name: str, place: Place) -> Cell:
         edge, here = f"{name}.edges.{number}", edge_place(place, source)
         sides = here.inputs, here.outputs
         ways: tuple[tuple[str, Chain], ...] = (
-            ("skip_connect", (Step.IDENTITY,) if here.keeps else _reduced(edge, *sides)),
+            ("skip_connect", (Step.IDENTITY,) if here.keeps else reduced(edge, *sides)),
             ("nor_conv_1x1", (Step.RELU, Conv(f"{edge}.1", *sides, 1, here.stride), Norm(f"{edge}.2"))),
             ("nor_conv_3x3", (Step.RELU, Conv(f"{edge}.1", *sides, 3, here.stride), Norm(f"{edge}.2"))),
         )
         edges.append(Edge(source, target, number, ways))
     return Cell(tuple(edges), place.outputs, place.stride)
-
-
-def _reduced(name: str, inputs: int, outputs: int) -> Chain:
-    """Two convolutions that look at every second position, the other one shifted by one pixel."""
-    half = outputs // 2
-    even = (Conv(f"{name}.even", inputs, half, 1, stride=2),)
-    odd = (Step.SHIFT, Conv(f"{name}.odd", inputs, outputs - half, 1, stride=2))
-    return Step.RELU, Concat((even, odd)), Norm(f"{name}.norm")
