@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import torch
+from tests.training.stopping import stopped_after
 
 from foresee.data.features import Features
 from foresee.recommenders import make
@@ -15,7 +16,6 @@ from foresee.training.first import FOLDER, first_part
 from foresee.training.loading import load
 from foresee.training.loop import train
 from foresee.training.recipe import recipe
-from foresee.training.steps import Training
 
 DRAWS = np.random.default_rng(0)
 NUMBERS, VALUES = DRAWS.normal(size=(240, 2)).astype(np.float32), DRAWS.integers(0, 5, (240, 3))
@@ -55,25 +55,11 @@ def test_where_no_epoch_is_better_the_part_alone_is_kept(tmp_path):
     assert "better than the part of first order alone" in found.save_report(tmp_path / "r.html").read_text()
 
 
-class StopError(BaseException):
-    pass
-
-
 @pytest.mark.parametrize("after", [4, 17])  # while the part learns alone (at most 15 steps), and later
 def test_stopped_in_either_part_it_goes_on_to_the_same_end(tmp_path, monkeypatch, after):
     whole = train(FOUND, LOG, QUICK, validation=HELD, seed=3)
-    real, seen = Training.step, []
-
-    def step(self, batch):
-        if len(seen) == after:
-            raise StopError
-        seen.append(1)
-        return real(self, batch)
-
-    with monkeypatch.context() as patch:
-        patch.setattr(Training, "step", step)
-        with pytest.raises(StopError):
-            train(FOUND, LOG, QUICK, validation=HELD, seed=3, out=tmp_path, save_seconds=0)
+    with stopped_after(after, monkeypatch):
+        train(FOUND, LOG, QUICK, validation=HELD, seed=3, out=tmp_path, save_seconds=0)
     assert (tmp_path / FOLDER).is_dir()
     parted = train(FOUND, LOG, QUICK, validation=HELD, seed=3, out=tmp_path, resume=True)
     assert (parted.validation, parted.best_epoch) == (whole.validation, whole.best_epoch)

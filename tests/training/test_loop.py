@@ -17,6 +17,7 @@ import numpy as np
 import pytest
 import torch
 from safetensors.torch import load_file
+from tests.training.stopping import StopError, stopped_after
 from torch import nn
 from torch.utils.data import DataLoader, IterableDataset, TensorDataset
 
@@ -104,28 +105,12 @@ def test_other_settings_are_refused(tmp_path: Path) -> None:
     assert differences({"device": "cpu"}, {"device": "cuda"}) == []
 
 
-class StopError(BaseException):
-    pass
-
-
 @pytest.mark.parametrize("after", [1, 7, 13, 20])
 def test_stopped_anywhere_it_goes_on_bitwise(tmp_path: Path, after: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Ends after any step (7 in an epoch); every step is a checkpoint."""
     whole = train(small(), points(), "fast", epochs=3, batch=16, seed=2)
-    from foresee.training.steps import Training
-
-    real, seen = Training.step, []
-
-    def step(self: Training, batch: Any) -> Any:
-        if len(seen) == after:
-            raise StopError
-        seen.append(1)
-        return real(self, batch)
-
-    with monkeypatch.context() as patch:
-        patch.setattr(Training, "step", step)
-        with pytest.raises(StopError):
-            train(small(), points(), "fast", epochs=3, batch=16, seed=2, out=tmp_path, save_seconds=0)
+    with stopped_after(after, monkeypatch):
+        train(small(), points(), "fast", epochs=3, batch=16, seed=2, out=tmp_path, save_seconds=0)
     parted = train(small(), points(), "fast", epochs=3, batch=16, seed=2, out=tmp_path, resume=True)
     assert curve(parted) == curve(whole)
     assert same_weights(parted.network, whole.network)

@@ -8,6 +8,7 @@ import textwrap
 import time
 
 import pytest
+from tests.runs.dying import DieOnce
 
 from foresee.errors import InputError, RunError
 from foresee.runs import engines
@@ -23,20 +24,6 @@ def method(request, monkeypatch):
 
 def square(payload):
     return payload * payload
-
-
-class DieOnce:
-    """Kills its worker the first time it is called with a given mark."""
-
-    def __init__(self, folder, always=False):
-        self.folder, self.always = folder, always
-
-    def __call__(self, payload):
-        mark = os.path.join(self.folder, f"{payload}")
-        if payload < 0 and (self.always or not os.path.exists(mark)):
-            open(mark, "w").close()
-            os.kill(os.getpid(), signal.SIGKILL)
-        return payload * 2
 
 
 def drain(engine, count):

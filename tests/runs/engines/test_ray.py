@@ -11,6 +11,7 @@ import time
 from pathlib import Path
 
 import pytest
+from tests.runs.dying import DieOnce
 
 from foresee.errors import InputError, RunError
 from foresee.runs import engines
@@ -159,20 +160,6 @@ def test_a_run_whose_driver_is_killed_goes_on(cluster, serial, tmp_path):
     )
     assert found(gone_on) == serial
     assert 15 <= kinds.count(("scored", True)) < 60
-
-
-class DieOnce:
-    """Ends its worker for negative payloads, the first time or always."""
-
-    def __init__(self, folder, always=False):
-        self.folder, self.always = folder, always
-
-    def __call__(self, payload):
-        mark = os.path.join(self.folder, f"{payload}")
-        if payload < 0 and (self.always or not os.path.exists(mark)):
-            open(mark, "w").close()
-            os.kill(os.getpid(), signal.SIGKILL)
-        return payload * 2
 
 
 @pytest.mark.slow
