@@ -20,14 +20,16 @@ RATIOS: Mapping[tuple[str, str], tuple[float | None, float]] = {
     ("nasbench201", "foresee"): (None, 0.2),
     ("transnas_micro", "meco"): (1.0, 0.2),
     ("nasbench_macro", "meco"): (1.0, 0.2),
+    ("nats_size", "meco"): (1.0, 0.2),
 }
 #: sides of images; the stem of one space divides them by four
-SIDE = {"nasbench201": 32, "transnas_micro": 64, "nasbench_macro": 32}
+SIDE = {"nasbench201": 32, "transnas_micro": 64, "nasbench_macro": 32, "nats_size": 32}
 #: settings of small networks, for a look
 SMALL = {
     "nasbench201": {"channels": 4, "cells": 1},
     "transnas_micro": {"channels": 4},
     "nasbench_macro": {"channels": 4},
+    "nats_size": {"step": 2},
 }
 
 

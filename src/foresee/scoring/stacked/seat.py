@@ -105,7 +105,7 @@ class SeatGradients:
     @property
     def weight_gradients(self) -> dict[str, Tensor]:
         """Those of `gradients` that belong to weights of convolutions and linear layers."""
-        return {name: one for name, one in self.gradients.items() if name in self.weights}
+        return self._seen.gradients(self._place, self.weights.__contains__)
 
     @property
     def loss(self) -> Tensor:
