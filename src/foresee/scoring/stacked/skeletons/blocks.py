@@ -5,11 +5,11 @@ from __future__ import annotations
 from foresee.scoring.stacked.skeleton import Chain, Conv, Norm, Part, Step, Sum
 
 
-def relu_conv_bn(name: str, inputs: int, outputs: int, kernel: int, stride: int = 1) -> Chain:
+def relu_conv_bn(name: str, inputs: int, outputs: int, kernel: int, stride: int = 1) -> tuple[Step, Conv, Norm]:
     """ReLU, convolution, batch norm.
 
-    >>> [getattr(part, "name", part) for part in relu_conv_bn("edge", 4, 4, 3)]
-    [<Step.RELU: 'relu'>, 'edge.1', 'edge.2']
+    >>> [part.name for part in relu_conv_bn("edge", 4, 4, 3)]
+    ['RELU', 'edge.1', 'edge.2']
     """
     return Step.RELU, Conv(f"{name}.1", inputs, outputs, kernel, stride), Norm(f"{name}.2")
 
