@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from foresee.scoring.stacked.skeleton import Chain, Conv, Norm, Part, Step, Sum
+from foresee.scoring.stacked.skeleton import Conv, Norm, Part, Step, Sum
 
 
 def relu_conv_bn(name: str, inputs: int, outputs: int, kernel: int, stride: int = 1) -> tuple[Step, Conv, Norm]:
