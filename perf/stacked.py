@@ -8,7 +8,6 @@ from collections.abc import Iterator, Mapping
 
 from foresee.scoring.scorer import Job, Scorer
 from foresee.scoring.settings import ScoringSettings
-from foresee.spaces import get
 from perf.harness import How, Row
 
 SECONDS = 60
@@ -44,9 +43,9 @@ def scorer(how: How, space: str, name: str, stacked: bool) -> Scorer:
 def measure(how: How) -> Iterator[Row]:
     count = 4 if how.device == "cpu" else 64
     for (which, name), (on_cpu, on_gpu) in RATIOS.items():
-        space, rng = get(which), random.Random(0)
-        job = tuple(str(space.sample(rng)) for _ in range(count))
         many, alone = scorer(how, which, name, True), scorer(how, which, name, False)
+        rng = random.Random(0)
+        job = tuple(str(many.space.sample(rng)) for _ in range(count))
 
         def values(by: Scorer, job: tuple[str, ...] = job, name: str = name) -> list[float]:
             return [one.scores[0].value or 0.0 for one in by(Job(job, (name,), 0))]
