@@ -3,8 +3,8 @@
 What a layer *reads* is its input, what it is *told* the gradient that comes back to its output; both are matrices of
 channels, and how even they are is what the default score takes (`docs/default-score.md`): the sphericity of their
 correlations, 1 where all channels are independent and 0 where one is a combination of others. A layer would add the root
-of the number of its weights to the sum of its resolution if all were; what it *loses* is the part of this that unevenness
-takes away.
+of its work (between its weights and its MACs) to the sum of its resolution if all were; what it *loses* is the part of this
+that unevenness takes away.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ class Layer:
         kind: its class.
         params: numbers in its own parameters, shared ones where they come first.
         macs: multiply-accumulates that it does itself, of one sample.
-        capacity: what it would add to the default score's sum if it were even: the root of the number of its weights, over
-            all its calls; None where it is no convolution, linear layer or the like.
+        capacity: what it would add to the default score's sum if it were even: the root of its work, over all its calls;
+            None where it is no convolution, linear layer or the like.
         reads: evenness of what goes in, 0 to 1.
         told: evenness of what comes back.
     """
@@ -137,7 +137,7 @@ def _exchanged(network: nn.Module, batch: Any, seed: int) -> dict[str, tuple[flo
     modules = dict(network.named_modules())
     sums: dict[str, list[float]] = {}
     for name, *values in zip(
-        seen.names, seen.weights.sqrt().tolist(), seen.reads.tolist(), seen.told.tolist(), strict=True
+        seen.names, seen.work.sqrt().tolist(), seen.reads.tolist(), seen.told.tolist(), strict=True
     ):
         at = name if name in modules else name.rpartition(".")[0]
         n, reads, told = values

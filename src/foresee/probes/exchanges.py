@@ -37,7 +37,8 @@ class Exchange:
     then what was found in the graph: `weights` is the number of weights of a layer, `directions` how many directions its
     filters read, `positions` how many positions it makes, `reads` and `told` how round the spectra are of what goes in and
     of what comes back, and `changes` how far an output moves when the weights of the layer are off by chance, relatively.
-    `change` is the same for every weight of the network at once; calls that share a weight share its change.
+    `change` is the same for every weight of the network at once; calls that share a weight share its change. `later` is how
+    many calls lie between it and the outputs: those that are told something before it is (all of them, where it never is).
     """
 
     names: tuple[str, ...]
@@ -48,6 +49,15 @@ class Exchange:
     told: Tensor
     changes: Tensor
     change: Tensor
+    later: Tensor
+
+    @property
+    def work(self) -> Tensor:
+        """(calls,) the geometric mean of a layer's weights and its MACs, which are one for each weight and position.
+
+        Neighbouring positions are nearly copies: a weight does more where there are more of them, but not so many times.
+        """
+        return self.weights * self.positions.sqrt()
 
 
 class Exchanges(Watcher[Exchange]):
@@ -74,6 +84,7 @@ class Exchanges(Watcher[Exchange]):
         self._called: dict[int, Tensor] = {}
         self._weights: list[Tensor] = []
         self._handles: list[Any] = []
+        self._told = 0
 
     def alone(self, network: nn.Module) -> bool:
         """Recurrent layers run step by step for this look only."""
@@ -108,7 +119,7 @@ class Exchanges(Watcher[Exchange]):
 
         def hook(gradient: Tensor) -> None:
             if self.listening:
-                seen.told = self._look(as_maps(gradient, call.module))
+                self._hear(seen, as_maps(gradient, call.module))
 
         if output.requires_grad:
             output.register_hook(hook)  # type: ignore[no-untyped-call]
@@ -150,7 +161,8 @@ class Exchanges(Watcher[Exchange]):
                     heard.append(maps(gradients[0]))
                     if len(heard) == len(product.uses):
                         whole = torch.cat(heard, dim=-1)
-                        seen.positions, seen.told = whole.shape[-1], self._look(whole)
+                        seen.positions = whole.shape[-1]
+                        self._hear(seen, whole)
                         heard.clear()
 
             self._handles.append(use.node.register_prehook(hook))
@@ -173,8 +185,11 @@ class Exchanges(Watcher[Exchange]):
             for seen in self._calls
         ]
         self._spectra.settle()
-        numbers = [(seen.weights, seen.directions, seen.positions) for seen in self._calls]
-        weights, read, made = torch.tensor(numbers, dtype=torch.float64).unbind(-1)
+        numbers = [
+            (seen.weights, seen.directions, seen.positions, len(self._calls) if seen.later is None else seen.later)
+            for seen in self._calls
+        ]
+        weights, read, made, later = torch.tensor(numbers, dtype=torch.float64).unbind(-1)
         return Exchange(
             tuple(seen.name for seen in self._calls),
             weights,
@@ -184,11 +199,17 @@ class Exchanges(Watcher[Exchange]):
             torch.stack([none if seen.told is None else seen.told.mean for seen in self._calls]).cpu(),
             (torch.stack(changes) / outputs).cpu(),
             (norms.norm() / outputs).cpu(),
+            later,
         )
 
     def roundness(self, maps: Tensor) -> Tensor:
         """How round maps are: (samples, channels, positions) to (). Nothing waits, so it can be mapped over more axes."""
         return sphericity(grouped(self.kept(maps), self._channels, self._columns)).mean()
+
+    def _hear(self, seen: _Call, maps: Tensor) -> None:
+        """What a call is told. The way back takes what the run has made in turn, the last first."""
+        seen.told, seen.later = self._look(maps), self._told
+        self._told += 1
 
     def _look(self, maps: Tensor) -> Later:
         return self._spectra.add(grouped(self.kept(maps), self._channels, self._columns))
@@ -205,6 +226,7 @@ class _Call:
     positions: int
     reads: Later
     told: Later | None = None
+    later: int | None = None
 
 
 def directions(layer: Any) -> float:

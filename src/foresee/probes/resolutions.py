@@ -44,3 +44,29 @@ def joined(values: Tensor, at: Tensor) -> Tensor:
     49.0
     """
     return sums(values, at).sqrt().sum(-1) ** 2
+
+
+def spread(values: Tensor, at: Tensor) -> Tensor:
+    """What layers have, times how evenly it lies on the resolutions: (..., layers), (layers,) to (...).
+
+    It is `joined` over the number of resolutions: at most the sum, where all have as much, and the sum by that number where
+    one has everything. With one resolution it is the sum.
+
+    >>> spread(torch.tensor([4.0, 5.0, 9.0]), torch.tensor([0, 0, 1])).item()  # evenly
+    18.0
+    >>> spread(torch.tensor([4.0, 12.0, 0.0]), torch.tensor([0, 0, 1])).item()  # all at one of two
+    8.0
+    """
+    return joined(values, at) / (at.max() + 1)
+
+
+def behind(later: Tensor, at: Tensor, counted: Tensor) -> Tensor:
+    """How many layers of its resolution there are from each one on, on the way to the outputs: (layers,) thrice to (layers,).
+
+    `later` is the place of each on the way back; `counted` says which of them count.
+
+    >>> behind(torch.tensor([3, 2, 1, 0]), torch.tensor([1, 1, 1, 0]), torch.tensor([True, False, True, True])).tolist()
+    [2, 1, 1, 1]
+    """
+    after = (at[:, None] == at) & (later <= later[:, None]) & counted
+    return after.sum(-1).clamp(min=1)

@@ -85,4 +85,5 @@ class StackedExchanges(Watch):
         """What was seen of one architecture; layers are not called by name."""
         weights, directions, positions, reads, told, changes = self._numbers[place]
         names = ("",) * len(weights)
-        return Exchange(names, weights, directions, positions, reads, told, changes, changes.norm())
+        later = torch.arange(len(weights), dtype=torch.float64).flip(0)  # layers are in the order of their calls
+        return Exchange(names, weights, directions, positions, reads, told, changes, changes.norm(), later)
