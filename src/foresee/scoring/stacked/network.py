@@ -112,8 +112,8 @@ class Network:
                 self._before = x
                 return self._cell(part, last[-len(part.inputs) :])
             case Sum():
-                main = self._through(part.main, owners, x)
-                return self._through(part.shortcut, owners, x) + main
+                shortcut = self._through(part.shortcut, owners, x)  # first, as in the networks: looks hear them in this order
+                return shortcut + self._through(part.main, owners, x)
             case Concat():
                 return torch.cat([self._through(way, owners, x) for way in part.ways], 1)
             case First():
