@@ -8,7 +8,6 @@ from collections.abc import Iterator, Mapping
 
 from foresee.scoring.scorer import Job, Scorer
 from foresee.scoring.settings import ScoringSettings
-from foresee.spaces import get
 from perf.harness import How, Row
 
 SECONDS = 60
@@ -20,14 +19,16 @@ RATIOS: Mapping[tuple[str, str], tuple[float | None, float]] = {
     ("nasbench201", "foresee"): (None, 0.2),
     ("transnas_micro", "meco"): (1.0, 0.2),
     ("nasbench_macro", "meco"): (1.0, 0.2),
+    ("nats_size", "meco"): (1.0, 0.2),
 }
 #: sides of images; the stem of one space divides them by four
-SIDE = {"nasbench201": 32, "transnas_micro": 64, "nasbench_macro": 32}
+SIDE = {"nasbench201": 32, "transnas_micro": 64, "nasbench_macro": 32, "nats_size": 32}
 #: settings of small networks, for a look
 SMALL = {
     "nasbench201": {"channels": 4, "cells": 1},
     "transnas_micro": {"channels": 4},
     "nasbench_macro": {"channels": 4},
+    "nats_size": {"step": 2},
 }
 
 
@@ -42,9 +43,9 @@ def scorer(how: How, space: str, name: str, stacked: bool) -> Scorer:
 def measure(how: How) -> Iterator[Row]:
     count = 4 if how.device == "cpu" else 64
     for (which, name), (on_cpu, on_gpu) in RATIOS.items():
-        space, rng = get(which), random.Random(0)
-        job = tuple(str(space.sample(rng)) for _ in range(count))
         many, alone = scorer(how, which, name, True), scorer(how, which, name, False)
+        rng = random.Random(0)
+        job = tuple(str(many.space.sample(rng)) for _ in range(count))
 
         def values(by: Scorer, job: tuple[str, ...] = job, name: str = name) -> list[float]:
             return [one.scores[0].value or 0.0 for one in by(Job(job, (name,), 0))]

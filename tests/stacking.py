@@ -17,6 +17,7 @@ from foresee.spaces.darts.cells import Architecture, Cell
 from foresee.spaces.darts.space import DARTS
 from foresee.spaces.nasbench201.space import NASBench201
 from foresee.spaces.nasbench_macro.space import NASBenchMacro
+from foresee.spaces.nats_size import NATSSize
 from foresee.spaces.transnas.space import TransNASMicro
 from foresee.task import Task
 
@@ -109,10 +110,17 @@ GENOTYPES = Ground(
         *(Architecture(_TWICE, _TWICE), Architecture(_WIDE, _WIDE)),
     ],
 )
+#: the widest, the narrowest, and such that have blocks in common
+WIDTHS = Ground(
+    NATSSize(step=1),
+    9,
+    [(8, 8, 8, 8, 8), (1, 1, 1, 1, 1), (3, 3, 5, 5, 2), (3, 3, 2, 5, 2), (3, 6, 5, 4, 4)],
+)
 GROUNDS = {
     "nasbench201": CELLS,
     "transnas_micro": MICRO,
     "jigsaw": JIGSAW,
     "nasbench_macro": MACRO,
     "darts": GENOTYPES,
+    "nats_size": WIDTHS,
 }

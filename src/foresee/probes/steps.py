@@ -41,7 +41,8 @@ class Trail:
     @property
     def reached_layers(self) -> list[str]:
         """Those of `reached` that are weights of convolutions and linear layers."""
-        found = [name for name in self.reached if name in set(self.layers)]
+        layers = set(self.layers)
+        found = [name for name in self.reached if name in layers]
         if not found:
             raise UnsupportedError("no layer has a gradient in every batch")
         return found

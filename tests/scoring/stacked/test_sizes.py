@@ -4,7 +4,7 @@ import math
 
 import pytest
 import torch
-from tests.stacking import GENOTYPES, GROUNDS, MACRO
+from tests.stacking import GENOTYPES, GROUNDS, MACRO, WIDTHS
 
 from foresee.scoring.stacked.sizes import Sizes
 from foresee.scoring.stacked.skeletons import skeleton_of
@@ -23,8 +23,9 @@ def test_weights_and_shapes_are_those_of_the_networks(name):
         assert sizes.weights(ops) == sum(p.numel() for p in network.parameters() if p.ndim > 1)
         with torch.no_grad():
             stages = network.stages(torch.zeros(2, *ground.task.inputs))
-        assert sizes.last == tuple(stages[-1].shape[1:])
-        assert sizes.largest >= max(math.prod(stage.shape[1:]) for stage in stages)
+        assert sizes.last[1:] == tuple(stages[-1].shape[2:])
+        assert sizes.last[0] == (8 if ground is WIDTHS else stages[-1].shape[1])
+        assert sizes.largest_of(ops) >= max(math.prod(stage.shape[1:]) for stage in stages)
 
 
 def test_what_cells_hold_is_counted_by_their_operations():
@@ -60,3 +61,19 @@ def test_a_cell_that_reads_two_maps_holds_what_it_makes_of_them_and_what_it_join
     assert pool == 2 * small  # and once more in the sum
     assert conv == large + 4 * small
     assert skip == large + small // 2 + large + small // 2 + 2 * small + small  # both halves, one of a shifted map
+
+
+def test_how_wide_a_network_is_counts_where_that_is_chosen():
+    sizes = Sizes(WIDTHS.skeleton)
+    (wide,), (narrow,), (uneven,) = (
+        WIDTHS.chosen([WIDTHS.space.parse(text)]) for text in ("8:8:8:8:8", "1:1:1:1:1", "2:3:1:1:1")
+    )
+    assert (sizes.last, sizes.largest) == ((8, 3, 3), 0)
+    assert sizes.largest_of(wide) == 8 * 81
+    assert sizes.largest_of(uneven) == 2 * 81
+    assert sizes.largest_of(narrow) == 8 * 81 // 6  # the map that is filled up, beside one with its patches
+    given = 2 * (8 * (81 + 25 + 25 + 9) + 5)
+    fixed, head = 5 * 3 + 1 + 1, 2 * 9 + 1 + 5  # ReLUs, convolutions, norms, a skip, and what comes of them
+    cells = (2 + fixed) * 81 + (1 + fixed) * 25 + (1 + fixed) * 9
+    reductions = 2 * 81 + 8 * 25 + 2 * 25 + 8 * 9
+    assert sizes.held(narrow) == given + cells + reductions + head

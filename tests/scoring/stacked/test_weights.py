@@ -41,9 +41,14 @@ def test_the_weights_of_every_layer_are_bit_for_bit_those_of_the_network_by_itse
             seen.add((place, f"{layer.name}.weight"))
     every = {(place, name) for place, own in enumerate(expected) for name, p in own.items() if p.ndim > 1}
     assert seen == every
-    (last,) = (layer for part, layer in wiring.layers.items() if isinstance(part, Linear))
-    biases = stream.biases(last.starts + last.outputs * last.fan, last.outputs, last.fan)
-    assert all(torch.equal(own, one[f"{last.name}.bias"]) for own, one in zip(biases, expected, strict=True))
+    biased = set()
+    for last in (layer for part, layer in wiring.layers.items() if isinstance(part, Linear)):
+        biases = stream.biases(last.starts + last.outputs * last.fan, last.outputs, last.fan)
+        owners = range(len(architectures)) if last.owners is None else last.owners.tolist()
+        for place, own in zip(owners, biases, strict=True):
+            assert torch.equal(own, expected[place][f"{last.name}.bias"])
+            biased.add(place)
+    assert biased == set(range(len(architectures)))
 
 
 @pytest.mark.parametrize(("before", "shape"), [(0, (4, 4, 1)), (7, (2, 3, 3)), (30, (8, 3, 3)), (41, (5, 5, 1))])

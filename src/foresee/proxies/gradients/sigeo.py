@@ -8,6 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from foresee.errors import InputError
+from foresee.probes.across import across
 from foresee.probes.last import last_layer
 from foresee.probes.pieces import together
 from foresee.probes.probe import Probe
@@ -157,7 +158,8 @@ def steadiness_term(trail: Trail, network: nn.Module, neuron_wise: bool = False,
     pieces is one.
     """
     modules = _modules(trail, network) if every_module else together(network, trail.reached_layers)
-    ratios = torch.stack([torch.stack([steadiness(trail.rows(name)) for name in names]).sum() for names in modules])
+    terms = across(trail.gradients, steadiness, [name for names in modules for name in names])
+    ratios = torch.stack([torch.stack([terms[name] for name in names]).sum() for names in modules])
     if not bool(ratios.any()):
         raise FloatingPointError("the gradients of all batches are the same: their deviation is 0 everywhere")
     return ratios.sum().log() if neuron_wise else torch.where(ratios == 0, 0.0, ratios.log()).sum()

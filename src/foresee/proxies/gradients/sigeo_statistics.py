@@ -6,6 +6,7 @@ import torch
 from torch import Tensor
 
 from foresee.errors import UnsupportedError
+from foresee.probes.across import across
 from foresee.probes.derivatives import product
 from foresee.probes.probe import Probe
 from foresee.probes.steps import Trail, frozen
@@ -117,7 +118,7 @@ def fisher_rao_norm(trail: Trail) -> Tensor:
 
 def parameter_products(trail: Trail) -> dict[str, Tensor]:
     """The product of each parameter with its gradient, by batch: (batches,)."""
-    return {name: product(trail.theta[name].flatten(), trail.rows(name)) for name in reached(trail)}
+    return across(trail.gradients, product, reached(trail), trail.theta)
 
 
 def carriers(trail: Trail) -> dict[str, float]:

@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 
 from foresee.errors import UnsupportedError
+from foresee.probes.across import across
 from foresee.probes.pieces import together
 from foresee.probes.probe import Probe
 from foresee.proxies.base import Needs, proxy
@@ -43,7 +44,7 @@ def zico(probe: Probe) -> Tensor:
     """
     batches = [run.weight_gradients for run in probe.at_least(2)]
     layers = [name for name in batches[0] if all(name in gradients for gradients in batches)]
-    terms = {name: steadiness(torch.stack([one[name].flatten() for one in batches])) for name in layers}
+    terms = across(batches, steadiness, layers)
     if not terms:
         raise UnsupportedError("no layer has a gradient in every batch")
     ratios = torch.stack([sum_of([terms[name] for name in names]) for names in together(probe.network, terms)])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 
 import torch
 from torch import Tensor
@@ -11,6 +12,9 @@ from foresee.errors import UnsupportedError
 from foresee.probes.patterns import Pattern
 from foresee.probes.probe import Probe
 from foresee.proxies.base import Needs, RankDeficientError, proxy
+
+#: numbers of square matrices, (..., n, n) to some of (...)
+Measure = Callable[[Tensor], tuple[Tensor, ...]]
 
 
 @proxy(
@@ -44,20 +48,28 @@ def naswot(probe: Probe, *, by_name: bool = False) -> Tensor:
     patterns: list[Pattern] | Agreed = probe.batch.see("patterns_by_name" if by_name else "patterns")
     if not patterns:
         raise UnsupportedError("no ReLU-like activations were called (those inside TorchScript cannot be seen)")
-    K = patterns.agreements() if isinstance(patterns, Agreed) else _agreed(probe, patterns)
-    determinant = torch.linalg.slogdet(K)
-    if float(determinant.sign) == 0:
+    agreed = patterns if isinstance(patterns, Agreed) else _Counted(probe, patterns)
+    determinant = agreed.measured(torch.linalg.slogdet)
+    if float(determinant[0]) == 0:
         raise RankDeficientError("K is singular: two samples have the same activation patterns")
-    logarithm: Tensor = determinant.logabsdet
-    return logarithm
+    return determinant[1]
 
 
 class Agreed(ABC):
-    """Patterns of a network that was looked at among many: counted already."""
+    """On how many activations each two samples agree, K: of a network, or of one that was looked at among many."""
 
     @abstractmethod
-    def agreements(self) -> Tensor:
-        """On how many activations each two samples agree, (samples, samples)."""
+    def measured(self, formula: Measure) -> tuple[Tensor, ...]:
+        """What `formula` gives for K, (samples, samples); it may be given those of many networks, (..., samples, samples)."""
+
+
+class _Counted(Agreed):
+    def __init__(self, probe: Probe, patterns: list[Pattern]) -> None:
+        self._kernel = _agreed(probe, patterns)
+
+    def measured(self, formula: Measure) -> tuple[Tensor, ...]:
+        """Of the network's own."""
+        return formula(self._kernel)
 
 
 def _agreed(probe: Probe, patterns: list[Pattern]) -> Tensor:
@@ -78,7 +90,23 @@ def agreements(positive: Tensor) -> Tensor:
             [2., 3.]], dtype=torch.float64)
     """
     n = positive.shape[-1]
-    # Units that are positive for both, and those that are for neither: float32 holds whole numbers below 2^24 exactly.
-    ones = positive.to(torch.float32 if n < 2**24 else torch.float64)
-    both, each = (ones @ ones.mT).double(), ones.sum(-1).double()
+    return agreeing(together(positive.to(torch.float32 if n < 2**24 else torch.float64)).double(), n)
+
+
+def together(ones: Tensor) -> Tensor:
+    """How many of the units that are 1, and not 0, are so for each two samples: (..., B, n) to (..., B, B), in their type.
+
+    float32 holds whole numbers below 2^24 exactly, float16 those up to 2^11.
+    """
+    return ones @ ones.mT
+
+
+def agreeing(both: Tensor, n: Tensor | int) -> Tensor:
+    """On how many of n units each two samples agree: on those that are positive for both, and for neither.
+
+    >>> agreeing(torch.tensor([[2, 1], [1, 1]]), 3)
+    tensor([[3, 2],
+            [2, 3]])
+    """
+    each = both.diagonal(dim1=-2, dim2=-1)
     return n - each[..., :, None] - each[..., None, :] + 2 * both

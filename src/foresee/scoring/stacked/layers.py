@@ -162,6 +162,11 @@ def shifted(x: Tensor) -> Tensor:
     return F.pad(x, (0, width % 2, 0, height % 2))[..., 1:, 1:]
 
 
+def filled(x: Tensor, channels: int) -> Tensor:
+    """As wide as that: zeros are its further channels."""
+    return F.pad(x, (0,) * 7 + (channels - x.shape[1],)) if x.shape[1] < channels else x
+
+
 def tiled(x: Tensor) -> Tensor:
     """Each entry cut into nine, row by row, which are nine entries; what does not fill a tile is left out."""
     height, width = (side // GRID for side in x.shape[3:])

@@ -3,14 +3,28 @@
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Callable, Mapping
-from functools import partial
+from functools import partial, reduce
 
 import torch
 from torch import Tensor
 
-from foresee.scoring.stacked.layers import Samples, convolved, halved, joined, pooled, shifted, tiled
-from foresee.scoring.stacked.skeleton import Cell, Chain, Concat, Conv, Linear, Norm, Part, Step, Sum
+from foresee.scoring.stacked.layers import Samples, convolved, filled, halved, joined, pooled, shifted, tiled
+from foresee.scoring.stacked.skeleton import (
+    Cell,
+    Chain,
+    Concat,
+    Conv,
+    Either,
+    First,
+    Fixed,
+    Linear,
+    Norm,
+    Part,
+    Step,
+    Sum,
+)
 from foresee.scoring.stacked.weights import Stream
 from foresee.scoring.stacked.wiring import Layer, Read, Wires, Wiring
 
@@ -98,10 +112,18 @@ class Network:
                 self._before = x
                 return self._cell(part, last[-len(part.inputs) :])
             case Sum():
-                shortcut = self._through(part.shortcut, owners, x)  # first, as in the networks: looks hear them in this order
+                shortcut = self._through(
+                    part.shortcut, owners, x
+                )  # first, as in the networks: looks hear them in this order
                 return shortcut + self._through(part.main, owners, x)
             case Concat():
                 return torch.cat([self._through(way, owners, x) for way in part.ways], 1)
+            case First():
+                return x[:, : part.channels]
+            case Fixed():
+                return self._fixed(part, owners, x)
+            case Either():
+                return self._either(part, x)
             case Linear():
                 return self._linear(self._wiring.layers[part], x)
 
@@ -126,6 +148,36 @@ class Network:
         heard = out.expand(self._wiring.count, -1, -1, -1, -1) if owners is None else out  # before the first layer: one
         self._watch.other(owners, heard, times)
         return out
+
+    def _fixed(self, part: Fixed, owners: Tensor | None, x: Tensor) -> Tensor:
+        states: list[Tensor] = []
+        begun: dict[tuple[int, Part], Tensor] = {}
+        state = x
+        for source, node in enumerate(part.nodes):
+            states.append(state)
+            for step, count in part.starts[source].items():
+                times = torch.full((len(state),), count, device=state.device)
+                begun[source, step] = self._step(step, owners, state, times)
+            ways = [(source, way) for source, target, way in part.ways if target == node]
+            terms = [
+                self._through(way[1:], owners, begun[source, way[0]])
+                if isinstance(way[0], Step)
+                else self._through(way, owners, states[source])
+                for source, way in ways
+            ]
+            state = reduce(operator.add, terms)
+        return state
+
+    def _either(self, part: Either, x: Tensor) -> Tensor:
+        """All of a kind together, way by way: maps are brought into that order at once, and back at once."""
+        taken = self._wiring.taken[part]
+        if len(x) > 1:
+            mine = torch.split(x.index_select(0, taken.order), [len(owners) for _, _, owners in taken.ways])
+        else:  # one for all, before the first layer
+            mine = (x,) * len(taken.ways)
+        made = [self._through(way, owners, own) for (_, way, owners), own in zip(taken.ways, mine, strict=True)]
+        most = max(one.shape[1] for one in made)
+        return torch.cat([filled(one, most) for one in made]).index_select(0, taken.back)
 
     def _cell(self, cell: Cell, last: tuple[Tensor, ...]) -> Tensor:
         """What it gives; `last` are the maps that it reads."""
@@ -165,7 +217,7 @@ class Network:
         starts = layer.starts + layer.outputs * layer.fan
         biases = self._stream.biases(starts, layer.outputs, layer.fan).to(self._dtype)
         if self._watch.every_parameter:
-            self._watch.parameter(f"{layer.name}.bias", None, biases.requires_grad_())
+            self._watch.parameter(f"{layer.name}.bias", layer.owners, biases.requires_grad_())
         out = torch.matmul(weights, x.flatten(2)) + biases[:, :, None] * self._entries.constant(x)
         out = out[..., None, None]  # as a map of one position, like what any other layer gives
         self._watch.layer(layer, x, weights, out)

@@ -13,7 +13,7 @@ from foresee.errors import UnsupportedError
 from foresee.probes.draws import Draws
 from foresee.probes.exchanges import Exchanges
 from foresee.probes.looks import Watcher
-from foresee.proxies.patterns.naswot import Agreed
+from foresee.proxies.patterns.naswot import Agreed, Measure
 from foresee.proxies.spectra import Formula
 from foresee.scoring.stacked.gradients import StackedGradients
 from foresee.scoring.stacked.looks import Stack
@@ -105,7 +105,7 @@ class SeatGradients:
     @property
     def weight_gradients(self) -> dict[str, Tensor]:
         """Those of `gradients` that belong to weights of convolutions and linear layers."""
-        return {name: one for name, one in self.gradients.items() if name in self.weights}
+        return self._seen.gradients(self._place, self.weights.__contains__)
 
     @property
     def loss(self) -> Tensor:
@@ -149,9 +149,9 @@ class SeatPatterns(Agreed):
     def __init__(self, seat: Seat) -> None:
         self._seat = seat
 
-    def agreements(self) -> Tensor:
-        """On how many activations each two samples agree."""
-        return self._seat.stack.patterns.agreements(self._seat.place)
+    def measured(self, formula: Measure) -> tuple[Tensor, ...]:
+        """What a formula gives for how many activations each two samples agree on."""
+        return self._seat.stack.patterns.measured(formula, self._seat.place)
 
 
 class SeatLayers:

@@ -13,6 +13,9 @@ from foresee.scoring.stacked.skeleton import (
     Choice,
     Concat,
     Conv,
+    Either,
+    First,
+    Fixed,
     Linear,
     Part,
     Shape,
@@ -24,17 +27,21 @@ from foresee.scoring.stacked.skeleton import (
 
 #: maps of a cell beside those of its edges: what it reads, and the sums of its nodes
 _OF_CELL = 4
+#: how many maps are there beside one that layers make, for one beside another that is filled up
+_BESIDE = 6
 
 
 class Sizes:
     """Of one sample in one network, in numbers.
 
-    `largest` is the largest map and `last` the shape of the last one before the global average; `widest` is the
-    largest layer, `longest` what a network draws at most. What differs between architectures are the methods.
+    `largest` is the largest map of all networks and `last` the shape of the last one before the global average, the widest
+    where networks differ; `widest` is the largest layer, `longest` what a network draws at most. What differs between
+    architectures are the methods.
     """
 
     def __init__(self, skeleton: Skeleton) -> None:
         self.largest = 0
+        self._largest: dict[Choice, int] = {}
         self._maps: Counter[Choice | None] = Counter()
         self.last = self._walk(skeleton.parts, skeleton.image)
         self._weights: Counter[Choice | None] = Counter()
@@ -57,6 +64,10 @@ class Sizes:
         """What the maps of its cells have that gradients are made of."""
         return self._maps[None] + sum(self._maps[choice] for choice in enumerate(ops))
 
+    def largest_of(self, ops: Sequence[str]) -> int:
+        """The largest map of an architecture."""
+        return max(self.largest, *(self._largest.get(choice, 0) for choice in enumerate(ops)))
+
     def weights(self, ops: Sequence[str]) -> int:
         """How many weights an architecture has."""
         return self._weights[None] + sum(self._weights[choice] for choice in enumerate(ops))
@@ -66,14 +77,27 @@ class Sizes:
         for part in parts:
             if part is Step.AVERAGE:
                 break
+            if isinstance(part, Either):
+                self._either(part, shape)
+                ends = [way[: way.index(Step.AVERAGE)] for _, way in part.ways if Step.AVERAGE in way]
+                if ends:
+                    return max(_after(way, shape) for way in ends)
             if isinstance(part, Cell):
                 self._cell(part, (before or shape, shape)[-len(part.inputs) :])
             if isinstance(part, Cell) or part is Step.BEFORE:
                 before = shape
             shape = after(part, shape)
-            if part not in (Step.IDENTITY, Step.TILES):
+            if part not in (Step.IDENTITY, Step.TILES) and not isinstance(part, Either):
                 self.largest = max(self.largest, math.prod(shape))
         return shape
+
+    def _either(self, part: Either, shape: Shape) -> None:
+        given = math.prod(after(part, shape))
+        for option, way in part.ways:
+            maps = list(_left(way, shape))
+            self._maps[part.pick, option] += sum(maps) + 2 * given  # filled up, and in order again
+            # What is filled up is there four times, where a layer's map comes with its patches.
+            self._largest[part.pick, option] = max(*maps, given // _BESIDE)
 
     def _cell(self, cell: Cell, shapes: tuple[Shape, ...]) -> None:
         inside = cell.outputs, *after(cell, shapes[-1])[1:]
@@ -92,8 +116,13 @@ class Sizes:
 def _left(parts: Chain, shape: Shape) -> Iterator[int]:
     """What the maps have that each of these parts leaves behind."""
     for part in parts:
-        for way in ways_of(part):
-            yield from _left(way, shape)
+        if isinstance(part, Fixed):
+            inside = after(part, shape)
+            for source, _, way in part.ways:
+                yield from _left(way, inside if source else shape)
+        else:
+            for way in ways_of(part):
+                yield from _left(way, shape)
         shape = after(part, shape)
         yield math.prod(shape)
 
@@ -128,6 +157,12 @@ def after(part: Part, shape: Shape) -> Shape:
         case Concat():
             made = [_after(way, shape) for way in part.ways]
             return sum(one[0] for one in made), *made[0][1:]
+        case First():
+            return part.channels, height, width
+        case Fixed():
+            return _after(part.ways[0][2], shape)
+        case Either():
+            return max(_after(way, shape) for _, way in part.ways)
     return shape
 
 

@@ -7,6 +7,7 @@ which the networks make them, for in that order first weights are drawn; names a
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
@@ -109,6 +110,51 @@ class Concat:
 
 
 @dataclass(frozen=True, eq=False)
+class First:
+    """The first channels of a map; those beyond them are zeros that it was filled up with. No module."""
+
+    channels: int
+
+
+@dataclass(frozen=True, eq=False)
+class Fixed:
+    """Nodes joined by ways that nobody chooses: (from, to, way) in the order in which networks make them.
+
+    The first node is what it reads, each other one is the sum of what comes in, and the last one is what it gives. Ways that
+    begin with the same step at the same node begin with it once.
+    """
+
+    ways: tuple[tuple[int, int, Chain], ...]
+
+    @property
+    def nodes(self) -> range:
+        """All that are sums."""
+        return range(1, 1 + max(target for _, target, _ in self.ways))
+
+    @cached_property
+    def starts(self) -> dict[int, Counter[Step]]:
+        """The steps that ways from a node begin with, and how many do."""
+        found = {source: Counter[Step]() for source in range(len(self.nodes))}
+        for source, _, way in self.ways:
+            if isinstance(way[0], Step):
+                found[source][way[0]] += 1
+        return found
+
+
+@dataclass(frozen=True, eq=False)
+class Either:
+    """A choice between ways whose maps have other shapes: how wide a network is here. No way holds a cell.
+
+    Inside a way maps have the channels of their networks. What it gives is filled up with zeros to the widest, for there is
+    one map for all architectures again; a way that reads such a map begins with its `First` channels. So nobody computes
+    with zeros, and whoever listens to modules hears of no channel that the networks do not have.
+    """
+
+    pick: int
+    ways: tuple[tuple[str, Chain], ...]
+
+
+@dataclass(frozen=True, eq=False)
 class Edge:
     """A choice between ways from one node of a cell to another; where none of them is chosen it gives zeros.
 
@@ -172,7 +218,7 @@ class Cell:
         )
 
 
-Part = Step | Conv | Linear | Norm | Sum | Concat | Cell
+Part = Step | Conv | Linear | Norm | First | Sum | Concat | Fixed | Either | Cell
 Chain = tuple[Part, ...]
 #: channels, height and width
 Shape = tuple[int, int, int]
@@ -213,6 +259,8 @@ def ways_of(part: Part) -> tuple[Chain, ...]:
             return part.main, part.shortcut
         case Concat():
             return part.ways
+        case Fixed():
+            return tuple(way for _, _, way in part.ways)
     return ()
 
 
@@ -221,9 +269,12 @@ def _layers(parts: Chain, choices: tuple[Choice, ...]) -> Iterator[tuple[Conv | 
         match part:
             case Conv() | Linear():
                 yield part, choices
-            case Sum() | Concat():
+            case Sum() | Concat() | Fixed():
                 for way in ways_of(part):
                     yield from _layers(way, choices)
+            case Either():
+                for option, way in part.ways:
+                    yield from _layers(way, ((part.pick, option),))
             case Cell():
                 for way in part.inputs:
                     yield from _layers(way, choices)

@@ -127,7 +127,7 @@ class Stacker:
         what is there for a moment, patches above all.
         """
         sizes, samples = self._sizes, len(batches[0])
-        passing, kept = _PASSING * sizes.largest, sizes.held(ops)
+        passing, kept = _PASSING * sizes.largest_of(ops), sizes.held(ops)
         layer, every = 2 * sizes.widest, _WEIGHTS * sizes.weights(ops)
 
         def needed(proxy: Proxy) -> float:

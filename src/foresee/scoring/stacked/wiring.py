@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from foresee.scoring.stacked.sizes import normals
-from foresee.scoring.stacked.skeleton import Cell, Choice, Conv, Linear, Part, Skeleton
+from foresee.scoring.stacked.skeleton import Cell, Chain, Choice, Conv, Either, Linear, Part, Skeleton
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,6 +59,14 @@ class Use(NamedTuple):
 
     owners: Tensor
     reads: tuple[Read, ...]
+
+
+class Taken(NamedTuple):
+    """The ways of a choice that somebody takes, with those who do, (n,); all of them one after the other, and back again."""
+
+    ways: tuple[tuple[Choice, Chain, Tensor], ...]
+    order: Tensor
+    back: Tensor
 
 
 class Wires:
@@ -130,9 +138,20 @@ class Wiring:
                 if key not in alike:
                     alike[key] = Wires(part, self._who, device)
                 self.cells[part] = alike[key]
+        #: of each choice between ways of other shapes
+        self.taken = {part: self._take(part) for part in skeleton.parts if isinstance(part, Either)}
         #: those that some architecture has, in the order in which networks draw them
         self.layers: dict[Conv | Linear, Layer] = {}
         self.length = self._lay()
+
+    def _take(self, part: Either) -> Taken:
+        ways = [((part.pick, option), way) for option, way in part.ways]
+        order = np.concatenate([self._who.chose(choice) for choice, _ in ways])
+        if len(order) != self.count:
+            raise ValueError(f"choice {part.pick}: {self.count - len(order)} of {self.count} architectures take no way")
+        made = ((choice, way, self._who.chose(choice)) for choice, way in ways)
+        some = tuple((choice, way, _on(self.device, own)) for choice, way, own in made if len(own))
+        return Taken(some, _on(self.device, order), _on(self.device, np.argsort(order)))
 
     # -- where the weights lie ----------------------------------------------------------------------------------------
     def _lay(self) -> int:
@@ -154,6 +173,7 @@ class Wiring:
         joined = _on(self.device, np.concatenate(list(starts.values())))
         places = torch.split(joined, [len(one) for one in starts.values()])
         everyone = {chosen: use.owners for wires in self.cells.values() for chosen, use in wires.uses.items()}
+        everyone |= {(choice,): own for taken in self.taken.values() for choice, _, own in taken.ways}
         for part, begins in zip(starts, places, strict=True):
             users = everyone[choices[part]] if choices[part] else None
             normal = self._phase(starts[part]) if self.skeleton.normal and isinstance(part, Conv) else None

@@ -8,11 +8,12 @@ from typing import Any
 from foresee.errors import UnsupportedError
 from foresee.scoring.stacked.sizes import Sizes
 from foresee.scoring.stacked.skeleton import Skeleton
-from foresee.scoring.stacked.skeletons import darts, nasbench201, nasbench_macro, transnas_micro
+from foresee.scoring.stacked.skeletons import darts, nasbench201, nasbench_macro, nats_size, transnas_micro
 from foresee.spaces.base import Space
 from foresee.spaces.darts.space import DARTS
 from foresee.spaces.nasbench201.space import NASBench201
 from foresee.spaces.nasbench_macro.space import NASBenchMacro
+from foresee.spaces.nats_size.space import NATSSize
 from foresee.spaces.transnas.space import TransNASMicro
 from foresee.task import Task
 
@@ -22,10 +23,14 @@ _MAKERS: Mapping[type[Space[Any]], Maker] = {
     DARTS: darts.skeleton,
     NASBench201: nasbench201.skeleton,
     NASBenchMacro: nasbench_macro.skeleton,
+    NATSSize: nats_size.skeleton,
     TransNASMicro: transnas_micro.skeleton,
 }
 #: what an architecture chose, where it does not say so itself
-_CHOICES: Mapping[type[Space[Any]], Callable[[Any], Sequence[str]]] = {DARTS: darts.choices}
+_CHOICES: Mapping[type[Space[Any]], Callable[[Any], Sequence[str]]] = {
+    DARTS: darts.choices,
+    NATSSize: nats_size.choices,
+}
 #: their names
 SPACES = tuple(sorted(space.name for space in _MAKERS))
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from foresee.errors import UnsupportedError
-from foresee.scoring.stacked.skeleton import Cell, Chain, Conv, Edge, Linear, Norm, Part, Skeleton, Step, Sum
+from foresee.scoring.stacked.skeleton import Cell, Chain, Conv, Edge, Linear, Norm, Part, Skeleton, Step
+from foresee.scoring.stacked.skeletons.blocks import reduction, relu_conv_bn
 from foresee.spaces.four_nodes import EDGES
 from foresee.spaces.nasbench201.space import NASBench201
 from foresee.task import Task
@@ -19,7 +20,7 @@ def skeleton(space: NASBench201, task: Task) -> Skeleton:
     place = 0
     for stage, channels in enumerate(widths):
         if stage:
-            parts.append(_reduction(f"cells.{place}", widths[stage - 1], channels))
+            parts.append(reduction(f"cells.{place}", widths[stage - 1], channels))
             place += 1
         for _ in range(space.cells):
             parts.append(_cell(f"cells.{place}", channels))
@@ -35,17 +36,8 @@ def _cell(name: str, channels: int) -> Cell:
         ways: tuple[tuple[str, Chain], ...] = (
             ("skip_connect", (Step.IDENTITY,)),
             ("avg_pool_3x3", (Step.POOL,)),
-            ("nor_conv_1x1", (Step.RELU, Conv(f"{edge}.1", channels, channels, 1), Norm(f"{edge}.2"))),
-            ("nor_conv_3x3", (Step.RELU, Conv(f"{edge}.1", channels, channels, 3), Norm(f"{edge}.2"))),
+            ("nor_conv_1x1", relu_conv_bn(edge, channels, channels, 1)),
+            ("nor_conv_3x3", relu_conv_bn(edge, channels, channels, 3)),
         )
         edges.append(Edge(source, target, number, ways))
     return Cell(tuple(edges), channels)
-
-
-def _reduction(name: str, inputs: int, outputs: int) -> Sum:
-    first, second = f"{name}.main.0", f"{name}.main.1"
-    main = (
-        *(Step.RELU, Conv(f"{first}.1", inputs, outputs, 3, stride=2), Norm(f"{first}.2")),
-        *(Step.RELU, Conv(f"{second}.1", outputs, outputs, 3), Norm(f"{second}.2")),
-    )
-    return Sum(main, (Step.HALVE, Conv(f"{name}.shortcut.1", inputs, outputs, 1)))
