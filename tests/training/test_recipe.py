@@ -161,7 +161,8 @@ def test_more_rows_of_a_click_log_take_larger_steps_and_decayed_embeddings() -> 
     small, middle = recipe("ctr_small"), recipe("ctr_middle")
     assert middle.batch > small.batch
     assert middle.lr > small.lr
-    assert middle.first_order and middle.average > small.average
+    assert middle.first_order
+    assert middle.average > small.average
     # one epoch that is no better is no end: networks that learn interactions stand still before they do
     assert middle.patience == small.patience == 2
     assert (small.no_decay, middle.no_decay) == (("embeddings", "biases"), ("biases",))
