@@ -49,6 +49,12 @@ def test_what_a_search_finds_is_the_best_of_the_foremost_by_validation(tmp_path)
     assert judged.validation == best.trained.validation.loss
 
 
+def test_no_more_are_said_to_be_trained_than_were_drawn(tmp_path):
+    workshop = shop(tmp_path, cache=tmp_path / "scores.sqlite")
+    judged = found(workshop, Method("random"), "small", {**OWN, "top": 5, "drawn": 2})
+    assert next(judged.cells("row", "criteo")).reason.startswith("2 of 2 candidates trained, ")
+
+
 def test_networks_by_hand_are_trained_under_each_seed(tmp_path):
     workshop = shop(tmp_path, repeats=2)
     judged = by_hand(workshop, "logistic", {**OWN, "seeds": 2})

@@ -157,6 +157,17 @@ def test_all_recipes_are_described() -> None:
         assert (said.paper and said.section) or name in OWN
 
 
+def test_more_rows_of_a_click_log_take_larger_steps_and_decayed_embeddings() -> None:
+    small, middle = recipe("ctr_small"), recipe("ctr_middle")
+    assert middle.batch > small.batch
+    assert middle.lr > small.lr
+    assert middle.first_order
+    assert middle.average > small.average
+    # one epoch that is no better is no end: networks that learn interactions stand still before they do
+    assert middle.patience == small.patience == 2
+    assert (small.no_decay, middle.no_decay) == (("embeddings", "biases"), ("biases",))
+
+
 def test_values_are_those_that_are_not_usual() -> None:
     assert about("nasbench201").values["nesterov"] is True
     assert "betas" not in about("nasbench201").values

@@ -170,7 +170,8 @@ def found(workshop: Workshop, method: Method, size: str, own: Mapping[str, Any])
         trainings.append(best.trained)
         more = (seed + 1000 * again for again in range(1, own["seeds"]))
         trainings += [_trained(workshop, best.candidate, own, one) for one in more]
-    return Judged.of(trainings, runs, f"{own['top']} of {len(runs[0].record.candidates)} candidates trained, ")
+    candidates = len(runs[0].record.candidates)  # a random search draws fewer than others look at
+    return Judged.of(trainings, runs, f"{min(own['top'], candidates)} of {candidates} candidates trained, ")
 
 
 def _trained(workshop: Workshop, network: Any, own: Mapping[str, Any], seed: int) -> Trained:
