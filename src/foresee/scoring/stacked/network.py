@@ -112,9 +112,8 @@ class Network:
                 self._before = x
                 return self._cell(part, last[-len(part.inputs) :])
             case Sum():
-                shortcut = self._through(
-                    part.shortcut, owners, x
-                )  # first, as in the networks: looks hear them in this order
+                # The shortcut first, as in the networks: looks hear of layers in this order.
+                shortcut = self._through(part.shortcut, owners, x)
                 return shortcut + self._through(part.main, owners, x)
             case Concat():
                 return torch.cat([self._through(way, owners, x) for way in part.ways], 1)
