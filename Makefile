@@ -17,7 +17,7 @@ $(READY): pyproject.toml constraints.txt
 
 demo: $(READY)
 	rm -rf $(DEMO)
-	$(BIN)/foresee search nasbench201 --searcher evolution --evaluations 150 --max-params 600k \
+	$(BIN)/foresee search nasbench201 --searcher evolution --evaluations 500 --max-params 600k \
 	  --seed 1 --engine processes --out $(DEMO)
 
 test: lint types contract doctest examples unit
