@@ -37,7 +37,7 @@ def foresee(
 
     $$
     \frac{1}{R} \left( \sum_{r=1}^{R} \sqrt{ \sum_{\ell \in r} d_\ell } \right)^2, \quad
-    d_\ell = \sqrt{ \frac{w_\ell \sqrt{p_\ell}\, s(A_\ell) s(G_\ell)}{1 + k_\ell f_\ell^2} }, \quad
+    d_\ell = \sqrt{ \frac{w_\ell \sqrt{p_\ell} s(A_\ell) s(G_\ell)}{1 + k_\ell f_\ell^2} }, \quad
     s(X) = \frac{\left( \prod_i \lambda_i \right)^{1/C}}{\frac{1}{C} \sum_i \lambda_i}, \quad
     f_\ell^2 = \frac{1}{N} \sum_o \sum_{v \in \ell} \left( v \frac{\partial o}{\partial v} \right)^2
     $$
