@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 import torch
 import torch.nn.functional as F
@@ -238,6 +240,31 @@ def test_the_contraction_is_left_where_it_takes_too_much():
     inner = nn.Sequential(network, nn.Flatten(), nn.Linear(100, 1))
     assert ntk(Probe(inner, inputs)).plan.way == "layers"
     assert ntk(Probe(inner, inputs), memory=1e5).plan.way == "rows"
+
+
+@pytest.mark.parametrize("heads", [1, 3, 4])
+def test_lengths_are_the_same_however_many_heads_go_together(heads, monkeypatch):
+    torch.manual_seed(0)
+    network = nn.Sequential(
+        nn.Conv2d(3, 4, 3), nn.GroupNorm(2, 4), nn.ReLU(inplace=True), nn.Flatten(), nn.Linear(64, 10)
+    )
+    network, inputs = network.double(), torch.randn(4, 3, 6, 6, dtype=torch.float64)
+    whole = sample_norms(Probe(network, inputs))
+    asked = Question("all", "all", answer="lengths")
+    assert plan(Probe(network, inputs), asked).chunk == 40
+    exact = plan(Probe(network, inputs), asked)
+    monkeypatch.setattr("foresee.probes.kernel.matrix.plan", lambda *_, **__: replace(exact, chunk=4 * heads))
+    assert torch.allclose(sample_norms(Probe(network, inputs)), whole, rtol=1e-12)
+
+
+def test_little_memory_takes_fewer_heads_together():
+    network, inputs = nn.Sequential(nn.Linear(20, 300), nn.ReLU(), nn.Linear(300, 10)), torch.randn(8, 20)
+    one, all_of_them = (
+        plan(Probe(network, inputs), Question("all", "all", memory=memory, answer="lengths"))
+        for memory in (1.0, 2.0**31)
+    )
+    assert (one.way, one.chunk, all_of_them.chunk) == ("layers", 8, 80)
+    assert one.bytes < all_of_them.bytes
 
 
 def test_a_linear_network_by_hand():

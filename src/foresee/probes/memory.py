@@ -71,11 +71,12 @@ def stored_at_most(probe: Subject, samples: int) -> float:
     """
     parts = probe.data[0].parts
     rows = sum(p.shape[0] if p.ndim else 1 for p in probe.network.parameters()) + len(parts)
-    numbers = [math.prod(part.shape[1:]) for part in parts]
+    # An image has as many positions as numbers in one channel, wherever the channels stand; a flat sample may be folded.
+    positions = [math.prod(part.shape[1:]) // max(1, min(part.shape[1:]) if part.ndim > 2 else 1) for part in parts]
     # Attention is between all pairs of a sequence, and a head is seldom narrower than 16.
     lengths = [part.shape[1] if part.ndim in (2, 3) else 0 for part in parts]
     pairs = rows / 16 * max(lengths) ** 2 if _attends(probe.network) else 0.0
-    return _MARGIN * samples * probe.dtype.itemsize * (rows * sum(numbers) + pairs) + 8 * rows
+    return _MARGIN * samples * probe.dtype.itemsize * (rows * sum(positions) + pairs) + 8 * rows
 
 
 def _attends(network: nn.Module) -> bool:

@@ -173,7 +173,7 @@ def _answer(probe: Subject, question: Question) -> tuple[Any, Plan]:
     made = plan(probe, question)
     if made.way == "layers":
         try:
-            return by_layers(probe, question), made
+            return by_layers(probe, question, made), made
         except (CoupledError, RuntimeError, ValueError, LookupError) as error:
             if out_of_memory(error):
                 raise

@@ -23,6 +23,8 @@ from foresee.probes.subject import Subject
 
 #: seeds are stacked up to this many bytes of the greatest tensor and of gradients on a CPU: more is no faster there
 _STACK_ON_CPU = 2**24
+#: heads whose lengths are found together hold up to this many bytes
+_STACK = 2**26
 #: tensors of the greatest size that a backward run holds at once, per seed
 _ALIVE = 4
 
@@ -164,23 +166,32 @@ def _layers(
     probe: Subject, question: Question, seen: Survey, chosen: Mapping[str, Tensor], layers: Mapping[str, nn.Module]
 ) -> Plan:
     size, samples, matrix = probe.dtype.itemsize, len(probe.data[0]), question.matrix
-    heads = seen.width if question.outputs == "all" and question.answer != "lengths" else 1
-    rows = samples * heads
     copy = size * sum(p.numel() for p in probe.network.parameters())
     calls = [call for call in seen.calls if call.name in layers]
-    arriving = sum(size * rows * call.output for call in calls)
     own = {name: sum(p.numel() for p in module.parameters(recurse=False)) for name, module in layers.items()}
-    widest = 0.0
-    for call in calls:
-        by_rows = size * rows * own[call.name]
-        by_products = 2 * 8 * (rows * rows if matrix else rows) * call.positions**2
-        doubled = (8 + size) * (samples * call.read + rows * call.output)
-        widest = max(widest, doubled + 2 * min(by_rows, by_products))
     fixed = copy + seen.graph * samples + samples * (_ALIVE * seen.greatest + seen.patches)
     fixed += _directions(question, seen, size)
-    matrices = 3 * 8 * rows**2 * matrix + 2 * min(BLOCK, 8 * rows * max(own.values()))
-    matrices += size * rows * sum(own.values()) * (question.answer == "rows")
-    return Plan("layers", (tuple(chosen),), rows, True, int(fixed + arriving + widest + matrices))
+
+    def needed(rows: int) -> int:
+        arriving = sum(size * rows * call.output for call in calls)
+        widest = 0.0
+        for call in calls:
+            by_rows = size * rows * own[call.name]
+            by_products = 2 * 8 * (rows * rows if matrix else rows) * call.positions**2
+            doubled = (8 + size) * (samples * call.read + rows * call.output)
+            widest = max(widest, doubled + 2 * min(by_rows, by_products))
+        matrices = 3 * 8 * rows**2 * matrix + 2 * min(BLOCK, 8 * rows * max(own.values()))
+        matrices += size * rows * sum(own.values()) * (question.answer == "rows")
+        return int(fixed + arriving + widest + matrices)
+
+    heads = seen.width if question.outputs == "all" else 1
+    if (
+        question.answer == "lengths"
+    ):  # as many together as are cheap to hold: what goes into a layer is read once for them
+        heads = min(heads, max(1, int(_STACK // max(1, needed(2 * samples) - needed(samples)))))
+        while heads > 1 and needed(heads * samples) > question.memory:
+            heads //= 2
+    return Plan("layers", (tuple(chosen),), heads * samples, True, needed(heads * samples))
 
 
 def _directions(question: Question, seen: Survey, size: int) -> int:

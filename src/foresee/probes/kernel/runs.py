@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import torch
 from torch import Tensor, nn
+from torch.autograd.graph import GradientEdge
 
 from foresee.errors import UnsupportedError
 from foresee.probes.outputs import check_rows
@@ -37,12 +38,12 @@ def gradients(outputs: Tensor, parameters: Sequence[Tensor], seeds: Tensor) -> l
     """
     if len(seeds) > 1:
         try:
-            return list(_grad(outputs, parameters, seeds, is_grads_batched=True))
+            return list(gradients_at(outputs, parameters, seeds, is_grads_batched=True))
         except RuntimeError as error:
             if out_of_memory(error):
                 raise
     # One by one: nothing is gained by batching one, and an operation may have no batching rule.
-    found = [_grad(outputs, parameters, seed) for seed in seeds]
+    found = [gradients_at(outputs, parameters, seed) for seed in seeds]
     return [None if row[0] is None else torch.stack(row) for row in zip(*found, strict=True)]
 
 
@@ -53,13 +54,16 @@ def combination(outputs: Tensor, along: Tensor, weights: Tensor, parameters: Seq
     """
     # Sample by sample: the directions of all outputs are shared by the samples, and a product with all would copy them.
     seed = torch.stack([weight @ own for weight, own in zip(weights.to(along), along, strict=True)])
-    found = _grad(outputs.reshape(len(outputs), -1), parameters, seed)
+    found = gradients_at(outputs.reshape(len(outputs), -1), parameters, seed)
     return [p.new_zeros(p.numel()) if g is None else g.flatten() for p, g in zip(parameters, found, strict=True)]
 
 
-def _grad(outputs: Tensor, parameters: Sequence[Tensor], seeds: Tensor, **how: bool) -> tuple[Tensor | None, ...]:
+def gradients_at(
+    outputs: Tensor, places: Sequence[Tensor] | Sequence[GradientEdge], seeds: Tensor, **how: bool
+) -> tuple[Tensor | None, ...]:
+    """Gradients of `seeds . outputs` by tensors or at edges of the graph, which stays; None where there is no influence."""
     found: tuple[Tensor | None, ...] = torch.autograd.grad(
-        outputs, parameters, seeds, retain_graph=True, allow_unused=True, **how
+        outputs, places, seeds, retain_graph=True, allow_unused=True, **how
     )
     return found
 
