@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import statistics
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -86,7 +87,8 @@ def measure(how: How) -> Iterator[Row]:
         yield Row(
             f"{searcher}, an evaluation", each, plain, "its network built", PER_EVALUATION / plain, note="processor"
         )
-        first, last = (sum(some) / len(some) for some in (tenths[:3], tenths[-3:]))
+        # Medians: a tenth is a fifth of a second here, and one collection of garbage is seen in it.
+        first, last = (statistics.median(some) for some in (tenths[:4], tenths[-4:]))
         yield Row(f"{searcher}, the last evaluations", last, first, "the first ones", 1.2)
         yield Row(f"{searcher}, memory at the end", marks.held[-1], marks.held[0], "after a tenth", 1.05, unit="MB")
         stored = size * 100_000 / evaluations
