@@ -8,9 +8,8 @@ from tests.stacking import GROUNDS
 
 from foresee.scoring.stacked.layers import Samples
 from foresee.scoring.stacked.network import Network, Watch
-from foresee.scoring.stacked.sizes import normals
 from foresee.scoring.stacked.skeleton import Linear
-from foresee.scoring.stacked.weights import Stream
+from foresee.scoring.stacked.weights import Stream, normals
 
 
 class Weights(Watch):
