@@ -71,7 +71,7 @@ class Learnt(Table):
 
 @dataclass(frozen=True, eq=False)
 class Tokens:
-    """A map's positions as tokens, row by row, behind one that is learnt; a vector that is learnt is added to each. No module."""
+    """A map's positions as tokens, row by row, behind one that is learnt; to each its learnt place is added. No module."""
 
     first: Learnt
     places: Learnt

@@ -1,17 +1,17 @@
-"""AutoFormer: patches as tokens, layers of attention and of a hidden layer at each token, the mean over patches, a linear head.
+"""AutoFormer: patches as tokens, layers of attention and of a hidden layer, the mean over patches, a linear head.
 
 Each half of a layer is one choice between as many ways as it has pairs of width and heads, or of width and hidden layer;
 `192:3` are three heads of a network of width 192. A network that is less deep than others has nothing there. So architectures
-that have a half in common go through it together, with the numbers that its tokens have; from half to half these are filled up
-to the widest, as maps are in the size space.
+that have a half in common go through it together, with the numbers that its tokens have; from half to half these are filled
+up to the widest, as maps are in the size space.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from torch import Tensor
 
 from foresee.errors import UnsupportedError
-from foresee.scoring.stacked.skeleton import Chain, Either, First, Linear, Skeleton, Step, Sum
+from foresee.scoring.stacked.skeleton import Chain, Either, First, Linear, Part, Skeleton, Step, Sum
 from foresee.scoring.stacked.transformer import Attention, LayerNorm, Learnt, Patches, Table, Tokens
 from foresee.spaces.autoformer.architecture import Architecture
 from foresee.spaces.autoformer.network import Form, grid, relative_index
@@ -29,53 +29,31 @@ def skeleton(space: AutoFormer, task: Task) -> Skeleton:
     if space.drop_path:
         raise UnsupportedError(f"{space.name} with drop_path {space.drop_path} is not stacked: 0 is")
     channels, height, width = grid(task, space.form)
-    embeds, heads = [int(embed) for embed in space.embed], [int(many) for many in space.heads]
-    if min(embeds) < _FEWEST or min(embeds) * task.outputs < _FEWEST:
-        raise UnsupportedError(f"{space.name} of width {min(embeds)} is not stacked: {_FEWEST} and more are")
     index = relative_index(height, width, space.reach)
-    image = channels, height * space.patch, width * space.patch
-
-    def attention(name: str, embed: int, many: int) -> Chain:
-        wide = many * space.head_dim
-        keys, values = (_tables(f"{name}.attention.{kind}", space.form) for kind in ("keys", "values"))
-        return _branch(
-            LayerNorm(f"{name}.norm1"),
-            _linear(f"{name}.attention.qkv", embed, 3 * wide),
-            Attention(many, space.head_dim, keys, values, index),
-            _linear(f"{name}.attention.projection", wide, embed),
-        )
-
-    def hidden(name: str, embed: int, size: int) -> Chain:
-        return _branch(
-            LayerNorm(f"{name}.norm2"),
-            _linear(f"{name}.fc1", embed, size),
-            Step.GELU,
-            _linear(f"{name}.fc2", size, embed),
-        )
-
-    def start(embed: int) -> Chain:
-        learnt = (
-            Learnt(name, many, embed, _DEVIATION) for name, many in (("cls", 1), ("positions", height * width + 1))
-        )
-        return Patches("patches", channels, embed, space.patch), Tokens(*learnt)
-
-    def end(embed: int) -> Chain:
-        return LayerNorm("norm"), Step.MEAN, Linear("head", embed, task.outputs, deviation=_DEVIATION)
-
-    parts = [Either(0, tuple((_choice(embed), start(embed)) for embed in embeds))]
+    embeds, heads = ([int(size) for size in sizes] for sizes in (space.embed, space.heads))
+    chosen: list[list[tuple[str, Chain]]] = [
+        [(_choice(one), _start(one, channels, index, space.patch)) for one in embeds]
+    ]
     for layer in range(_deepest(space)):
-        name, nothing = f"layers.{layer}", [(_choice(embed), _read(embed)) for embed in embeds]
-        both: Iterable[list[tuple[str, Chain]]] = (
-            [(_choice(embed, many), _read(embed, attention(name, embed, many))) for embed in embeds for many in heads],
-            [
-                (_choice(embed, one), _read(embed, hidden(name, embed, one)))
-                for embed in embeds
-                for one in _hidden(space, embed)
-            ],
+        name, nothing = f"layers.{layer}", [(_choice(one), _read(one)) for one in embeds]
+        attend = (
+            (_choice(one, many), _read(one, _attention(name, one, many, index, space.form)))
+            for one in embeds
+            for many in heads
         )
-        parts += [Either(len(parts) + half, (*ways, *nothing)) for half, ways in enumerate(both)]
-    parts.append(Either(len(parts), tuple((_choice(embed), _read(embed, end(embed))) for embed in embeds)))
-    return Skeleton(image, tuple(parts))
+        widen = (
+            (_choice(one, size), _read(one, _hidden(name, one, size))) for one in embeds for size in _sizes(space, one)
+        )
+        chosen += [[*attend, *nothing], [*widen, *nothing]]
+    chosen.append([(_choice(one), _read(one, _end(one, task.outputs))) for one in embeds])
+    image = channels, height * space.patch, width * space.patch
+    found = Skeleton(image, tuple(Either(pick, tuple(ways)) for pick, ways in enumerate(chosen)))
+    for part, _ in found.layers():
+        if not isinstance(part, Patches) and part.numbers < _FEWEST:
+            raise UnsupportedError(
+                f"{space.name} with {part.numbers} numbers in {part.name} is not stacked: {_FEWEST} are"
+            )
+    return found
 
 
 def choices(space: AutoFormer, architecture: Architecture) -> tuple[str, ...]:
@@ -97,17 +75,41 @@ def _deepest(space: AutoFormer) -> int:
     return int(max(space.depth))
 
 
-def _hidden(space: AutoFormer, embed: int) -> list[int]:
+def _sizes(space: AutoFormer, embed: int) -> list[int]:
     """The hidden layers there are; ratios that are nearly the same make the same one."""
     return sorted({int(embed * ratio) for ratio in space.mlp})
+
+
+def _start(embed: int, channels: int, index: Tensor, patch: int) -> Chain:
+    first, places = Learnt("cls", 1, embed, _DEVIATION), Learnt("positions", index.shape[1], embed, _DEVIATION)
+    return Patches("patches", channels, embed, patch), Tokens(first, places)
+
+
+def _attention(name: str, embed: int, heads: int, index: Tensor, form: Form) -> Chain:
+    inside, wide = f"{name}.attention", heads * form.head_dim
+    return _added(
+        LayerNorm(f"{name}.norm1"),
+        _linear(f"{inside}.qkv", embed, 3 * wide),
+        Attention(heads, form.head_dim, _tables(f"{inside}.keys", form), _tables(f"{inside}.values", form), index),
+        _linear(f"{inside}.projection", wide, embed),
+    )
+
+
+def _hidden(name: str, embed: int, size: int) -> Chain:
+    first, second = _linear(f"{name}.fc1", embed, size), _linear(f"{name}.fc2", size, embed)
+    return _added(LayerNorm(f"{name}.norm2"), first, Step.GELU, second)
+
+
+def _end(embed: int, outputs: int) -> Chain:
+    return LayerNorm("norm"), Step.MEAN, Linear("head", embed, outputs, deviation=_DEVIATION)
 
 
 def _read(embed: int, way: Chain = ()) -> Chain:
     return First(embed), *way
 
 
-def _branch(*parts: LayerNorm | Linear | Attention | Step) -> Chain:
-    """What is added to what it reads."""
+def _added(*parts: Part) -> Chain:
+    """To what it reads."""
     return (Sum(parts, ()),)
 
 
@@ -116,7 +118,6 @@ def _linear(name: str, inputs: int, outputs: int) -> Linear:
 
 
 def _tables(name: str, form: Form) -> tuple[Table, Table]:
-    rows, columns = (
-        Table(f"{name}.{way}", 2 * form.reach + 2, form.head_dim, _DEVIATION) for way in ("vertical", "horizontal")
-    )
-    return rows, columns
+    rows = 2 * form.reach + 2
+    vertical, horizontal = (f"{name}.{way}" for way in ("vertical", "horizontal"))
+    return Table(vertical, rows, form.head_dim, _DEVIATION), Table(horizontal, rows, form.head_dim, _DEVIATION)
