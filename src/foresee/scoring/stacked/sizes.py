@@ -30,6 +30,8 @@ from foresee.scoring.stacked.transformer import Attention, Patches, Tokens
 _OF_CELL = 4
 #: how many maps are there beside one that layers make, for one beside another that is filled up
 _BESIDE = 6
+#: what makes a vector of the last map
+_LAST = (Step.AVERAGE, Step.MEAN)
 
 
 class Sizes:
@@ -74,11 +76,11 @@ class Sizes:
     def _walk(self, parts: Chain, shape: Shape) -> Shape:
         before: Shape | None = None
         for part in parts:
-            if part is Step.AVERAGE:
+            if part in _LAST:
                 break
             if isinstance(part, Either):
                 self._either(part, shape)
-                ends = [way[: way.index(Step.AVERAGE)] for _, way in part.ways if Step.AVERAGE in way]
+                ends = [way[:place] for _, way in part.ways for place, one in enumerate(way) if one in _LAST]
                 if ends:
                     return max(_after(way, shape) for way in ends)
             if isinstance(part, Cell):
@@ -122,6 +124,8 @@ def _left(parts: Chain, shape: Shape) -> Iterator[int]:
         else:
             for way in ways_of(part):
                 yield from _left(way, shape)
+        if isinstance(part, Attention):  # what each token heeds of each
+            yield part.heads * math.prod(shape[1:]) ** 2
         shape = after(part, shape)
         yield math.prod(shape)
 

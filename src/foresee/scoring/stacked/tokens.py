@@ -20,7 +20,7 @@ def rows(x: Tensor) -> Tensor:
 
 def patched(x: Tensor, weights: Tensor, side: int) -> Tensor:
     """Each architecture's own filters at every patch: (A or 1, C, E, H, W) by (A, filters, C side^2)."""
-    grid = x.unflatten(4, (-1, side)).unflatten(3, (-1, side))  # (A, C, E, rows, side, columns, side)
+    grid = torch.unflatten(torch.unflatten(x, 4, (-1, side)), 3, (-1, side))  # (A, C, E, rows, side, columns, side)
     patches = grid.permute(0, 1, 4, 6, 2, 3, 5).reshape(len(x), weights.shape[2], -1)
     size = x.shape[2], x.shape[3] // side, x.shape[4] // side
     return torch.matmul(weights, patches).view(*weights.shape[:2], *size)
@@ -46,7 +46,7 @@ def layer_normed(x: Tensor, entries: Samples) -> Tensor:
 
 def heads_of(x: Tensor, width: int) -> tuple[Tensor, Tensor, Tensor]:
     """Queries, keys and values of heads of this width, interleaved in maps: (A, heads, entries, tokens, width) each."""
-    queries, keys, values = x[..., 0].unflatten(1, (-1, width, 3)).permute(3, 0, 1, 4, 5, 2)
+    queries, keys, values = torch.unflatten(x[..., 0], 1, (-1, width, 3)).permute(3, 0, 1, 4, 5, 2)
     return queries, keys, values
 
 

@@ -38,7 +38,7 @@ class Stream:
 
     def __init__(self, seed: int, length: int, device: torch.device) -> None:
         self._seed, self._length, self._device = seed, length, device
-        self._drawn: dict[tuple[str, int], Tensor] = {}
+        self._drawn: dict[tuple[str, float], Tensor] = {}
 
     def weights(self, starts: Tensor, filters: int, fan: int) -> Tensor:
         """The weights of a layer that begin at `starts`, (n,): (n, filters, fan), `fan` the numbers that a filter reads."""
@@ -75,18 +75,27 @@ class Stream:
         True
         """
         if not _from_normal():
-            return self._pieces((f"truncated {deviation}", 0), starts, size)
+            return self._pieces(("truncated", deviation), starts, size)
         found = torch.empty(len(starts), size, device=self._device)
         phases = starts % 16
-        for phase in phases.unique().tolist():
+        for phase in torch.unique(phases).tolist():
             own = (phases == phase).nonzero()[:, 0]
             found[own] = self.normals(starts[own], 1, size, phase, deviation)[:, 0]
         return found
 
-    def _pieces(self, key: tuple[str, int], starts: Tensor, size: int) -> Tensor:
+    def _pieces(self, key: tuple[str, float], starts: Tensor, size: int) -> Tensor:
         if key not in self._drawn:
-            self._drawn[key] = (self._normal(key[1]) if key[0] == "normal" else self._draw(*key)).to(self._device)
+            self._drawn[key] = self._made(*key).to(self._device)
         return self._drawn[key].unfold(0, size, 1).index_select(0, starts)
+
+    def _made(self, kind: str, which: float) -> Tensor:
+        """A whole stream, by its phase, deviation or fan."""
+        if kind == "normal":
+            return self._normal(int(which))
+        if kind == "truncated":
+            source = torch.Generator().manual_seed(self._seed)
+            return nn.init.trunc_normal_(torch.empty(self._length), std=which, generator=source)
+        return self._draw(kind, int(which))
 
     def _normal(self, phase: int) -> Tensor:
         """Standard normal numbers, beginning at this place of the stream."""
@@ -97,8 +106,6 @@ class Stream:
     def _draw(self, kind: str, fan: int) -> Tensor:
         """As the layers of torch do it: the scaling has to be theirs to the last bit."""
         source = torch.Generator().manual_seed(self._seed)
-        if kind.startswith("truncated"):
-            return nn.init.trunc_normal_(torch.empty(self._length), std=float(kind.split()[1]), generator=source)
         numbers = torch.empty(-(-self._length // fan), fan)
         if kind == "weight":
             return nn.init.kaiming_uniform_(numbers, a=math.sqrt(5), generator=source).flatten()
