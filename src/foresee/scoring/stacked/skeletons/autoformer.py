@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from torch import Tensor
 
-from foresee.errors import UnsupportedError
+from foresee.errors import InputError, UnsupportedError
 from foresee.scoring.stacked.skeleton import Chain, Either, First, Linear, Part, Skeleton, Step, Sum
 from foresee.scoring.stacked.transformer import Attention, LayerNorm, Learnt, Patches, Table, Tokens
 from foresee.spaces.autoformer.architecture import Architecture
@@ -28,7 +28,10 @@ def skeleton(space: AutoFormer, task: Task) -> Skeleton:
     """The networks of any widths, heads, hidden layers and depths."""
     if space.drop_path:
         raise UnsupportedError(f"{space.name} with drop_path {space.drop_path} is not stacked: 0 is")
-    channels, height, width = grid(task, space.form)
+    try:
+        channels, height, width = grid(task, space.form)
+    except InputError as error:  # nor would one by itself be built
+        raise UnsupportedError(str(error)) from error
     index = relative_index(height, width, space.reach)
     embeds, heads = ([int(size) for size in sizes] for sizes in (space.embed, space.heads))
     chosen: list[list[tuple[str, Chain]]] = [
