@@ -46,8 +46,9 @@ from foresee.scoring.stacked.wiring import Layer, Read, Wires, Wiring
 class Watch:
     """Hears of everything that the modules of the networks would have been called with; by itself it notes nothing.
 
-    Maps are (n, channels, entries, height, width); `owners` are the n architectures, None for all of the stack; `times` is
-    how many modules of each do the same.
+    Maps are (n, channels, entries, height, width), of tokens (n, tokens, entries, numbers, 1) but for a layer's, whose
+    channels are numbers; `owners` are the n architectures, None for all of the stack; `times` is how many modules of each do
+    the same.
     """
 
     #: whether gradients by the weights are wanted, and by all other parameters too
@@ -55,10 +56,10 @@ class Watch:
     every_parameter = False
 
     def relu(self, owners: Tensor | None, inputs: Tensor, outputs: Tensor, times: Tensor | None = None) -> None:
-        """A ReLU."""
+        """A ReLU, or a GELU."""
 
     def layer(self, layer: Layer, inputs: Tensor, weights: Tensor, outputs: Tensor) -> None:
-        """A convolution, or the classifier, whose positions are 1x1."""
+        """A convolution or a linear layer: the classifier, whose positions are 1x1, or one whose positions are tokens."""
 
     def parameter(self, name: str, owners: Tensor | None, values: Tensor) -> None:
         """Any other parameter, (n, ...); only where gradients by every parameter are wanted."""
