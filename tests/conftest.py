@@ -13,9 +13,7 @@ from pathlib import Path
 import pytest
 from tests import properties
 
-if (
-    "PYTEST_XDIST_WORKER" in os.environ
-):  # workers side by side: with several threads each they would wait for each other
+if "PYTEST_XDIST_WORKER" in os.environ:  # workers side by side: with several threads each they would wait for others
     os.environ.setdefault("OMP_NUM_THREADS", "1")
 properties.load()
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # a job in the background: the programs we start must hear Ctrl-C

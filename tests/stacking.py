@@ -12,6 +12,8 @@ from foresee.scoring.stacked.skeletons import choices_of, skeleton_of
 from foresee.scoring.stacked.weights import Stream
 from foresee.scoring.stacked.wiring import Wiring
 from foresee.seeds import derive
+from foresee.spaces.autoformer import Architecture as Transformer
+from foresee.spaces.autoformer import AutoFormerTiny
 from foresee.spaces.base import Space
 from foresee.spaces.darts.cells import Architecture, Cell
 from foresee.spaces.darts.space import DARTS
@@ -116,6 +118,15 @@ WIDTHS = Ground(
     9,
     [(8, 8, 8, 8, 8), (1, 1, 1, 1, 1), (3, 3, 5, 5, 2), (3, 3, 2, 5, 2), (3, 6, 5, 4, 4)],
 )
+#: of each depth, two with halves in common; widths and hidden layers that are no multiples of sixteen, and distances clipped
+TOKENS = Ground(
+    AutoFormerTiny(embed=(16, 20, 25), mlp=(1.5, 3.5), heads=(1, 2, 3), depth=(1, 2, 3), patch=4, head_dim=6, reach=1),
+    12,
+    [
+        *(Transformer(25, (3.5,) * 3, (3,) * 3), Transformer(16, (1.5,), (1,))),
+        *(Transformer(20, (1.5, 3.5), (2, 1)), Transformer(20, (1.5, 3.5, 1.5), (2, 3, 1))),
+    ],
+)
 GROUNDS = {
     "nasbench201": CELLS,
     "transnas_micro": MICRO,
@@ -123,4 +134,5 @@ GROUNDS = {
     "nasbench_macro": MACRO,
     "darts": GENOTYPES,
     "nats_size": WIDTHS,
+    "autoformer": TOKENS,
 }

@@ -120,6 +120,24 @@ def test_the_pieces_of_a_sample_share_the_norms_of_a_curve():
         torch.testing.assert_close(torch.cat([one[0] for one in expected]), normed.transpose(0, 1))
 
 
+def test_a_function_of_torch_goes_along_curves_by_the_rules_of_jets():
+    x, other = maps(2, 3, 6, 4, 5), maps(2, 3, 6, 5, 4)  # two pieces
+    product = Curve().through(torch.matmul, x, other)
+    gelu = Curve().through(F.gelu, x)
+    assert torch.equal(Samples().through(torch.matmul, x, other), x @ other)
+    for place in range(2):
+        own, second = (one[place].transpose(0, 1) for one in (x, other))
+        torch.testing.assert_close(torch.cat(taylor(torch.nn.GELU(), *own.split(2))), gelu[place].transpose(0, 1))
+        pairs = [(own[start : start + 2], second[start : start + 2]) for start in (0, 2, 4)]
+        expected = torch.cat(taylor(_Product(), *pairs))
+        torch.testing.assert_close(expected, product[place].transpose(0, 1))
+
+
+class _Product(torch.nn.Module):
+    def forward(self, first, second):
+        return first @ second
+
+
 class _Together(torch.nn.Module):
     """Two pieces of one sample through a norm."""
 

@@ -4,7 +4,7 @@ import math
 
 import pytest
 import torch
-from tests.stacking import GENOTYPES, GROUNDS, MACRO, WIDTHS
+from tests.stacking import GENOTYPES, GROUNDS, MACRO, TOKENS, WIDTHS
 
 from foresee.scoring.stacked.sizes import Sizes
 from foresee.scoring.stacked.skeletons import skeleton_of
@@ -22,10 +22,15 @@ def test_weights_and_shapes_are_those_of_the_networks(name):
         (ops,) = ground.chosen([one])
         assert sizes.weights(ops) == sum(p.numel() for p in network.parameters() if p.ndim > 1)
         with torch.no_grad():
-            stages = network.stages(torch.zeros(2, *ground.task.inputs))
+            stages = [as_map(one) for one in network.stages(torch.zeros(2, *ground.task.inputs))]
         assert sizes.last[1:] == tuple(stages[-1].shape[2:])
-        assert sizes.last[0] == (8 if ground is WIDTHS else stages[-1].shape[1])
+        assert sizes.last[0] == {WIDTHS: 8, TOKENS: 25}.get(ground, stages[-1].shape[1])  # the widest
         assert sizes.largest_of(ops) >= max(math.prod(stage.shape[1:]) for stage in stages)
+
+
+def as_map(stage):
+    """Tokens as a map of one column."""
+    return stage.mT[..., None] if stage.ndim == 3 else stage
 
 
 def test_what_cells_hold_is_counted_by_their_operations():
@@ -77,3 +82,20 @@ def test_how_wide_a_network_is_counts_where_that_is_chosen():
     cells = (2 + fixed) * 81 + (1 + fixed) * 25 + (1 + fixed) * 9
     reductions = 2 * 81 + 8 * 25 + 2 * 25 + 8 * 9
     assert sizes.held(narrow) == given + cells + reductions + head
+
+
+def test_what_each_token_heeds_of_each_counts_beside_the_tokens():
+    sizes = Sizes(TOKENS.skeleton)
+    few, many, deep = (
+        TOKENS.chosen([TOKENS.space.parse(text)])[0]
+        for text in ("(1, 1.5, 1, 16)", "(1, 1.5, 3, 16)", "(2, 1.5, 3.5, 1, 2, 16)")
+    )
+    wide, tokens = 6, 10
+    assert sizes.held(many) - sizes.held(few) == 2 * (3 * wide * tokens + wide * tokens + tokens**2)
+    nothing = 2 * 16 * tokens  # a half that is not there is read all the same
+    attention = (16 + 16 + 3 * 2 * wide + 2 * wide + 16 + 16) * tokens + 2 * tokens**2
+    hidden = (16 + 16 + 56 + 56 + 16 + 16) * tokens
+    assert sizes.held(deep) - sizes.held(few) == attention + hidden - nothing
+    assert sizes.largest_of(deep) == 56 * tokens
+    square = Sizes(skeleton_of(TOKENS.space, Task(inputs=(3, 64, 64), outputs=5)))
+    assert square.largest_of(many) == 3 * 257**2

@@ -16,6 +16,7 @@ from foresee.scoring.stacked import stacking
 from foresee.scoring.stacked.looks import Stack
 from foresee.scoring.stacked.seat import Seat
 from foresee.scoring.stacked.stacking import STACKABLE, Stacker, why_not
+from foresee.spaces.autoformer import AutoFormerBase, AutoFormerTiny
 from foresee.spaces.find import get as space_called
 from foresee.spaces.nasbench201.space import NASBench201
 from foresee.spaces.transnas.network import places
@@ -102,7 +103,8 @@ def test_why_something_is_not_stacked():
     dextr = get("dextr")
     assert why_not(SPACE, TASK, dextr) == ""
     named = why_not(space_called("transnas_macro"), TASK, dextr)
-    assert named.endswith("those of darts, nasbench201, nasbench_macro, nats_size, transnas_micro are")
+    transformers = "autoformer_base, autoformer_small, autoformer_tiny"
+    assert named.endswith(f"those of {transformers}, darts, nasbench201, nasbench_macro, nats_size, transnas_micro are")
     assert named.startswith("architectures of transnas_macro are not stacked: ")
     assert "variant reference" in why_not(NASBench201(variant="reference"), TASK, dextr)
     assert "every_module = True" in why_not(SPACE, TASK, get("dextr:reference"))
@@ -150,6 +152,15 @@ def test_memory_bounds_a_stack(data):
     one = Stacker(SPACE, TASK, CPU)._bytes(ops, batches(data, proxy), [proxy])
     assert stacking._first([one] * 9, 3.5 * one) == 3
     assert Stacker(SPACE, TASK, CPU, memory="1MiB")._allowed == 2**20
+
+
+def test_of_long_streams_fewer_are_kept_in_hand():
+    large = Task(inputs=(3, 224, 224), outputs=1000)
+    for space, task, kept in ((SPACE, TASK, 4), (AutoFormerTiny(), large, 3), (AutoFormerBase(), large, 1)):
+        stacker = Stacker(space, task, CPU)
+        for seed in range(5):
+            stacker._stream(seed)
+        assert list(stacker._streams) == list(range(5))[-kept:]
 
 
 def test_where_gradients_are_wanted_weights_count_too(data):

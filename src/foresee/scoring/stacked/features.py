@@ -32,7 +32,7 @@ class FeatureMaps(Watch):
 
     def layer(self, layer: Layer, inputs: Tensor, weights: Tensor, outputs: Tensor) -> None:
         """Its output."""
-        self.other(layer.owners, outputs)
+        self.other(layer.owners, outputs.transpose(1, 3) if layer.tokens else outputs)
 
     def other(self, owners: Tensor | None, outputs: Tensor, times: Tensor | None = None) -> None:
         """Its output."""

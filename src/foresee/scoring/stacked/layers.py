@@ -5,6 +5,7 @@ sample is cut into pieces these are neighbours on that axis.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -35,6 +36,11 @@ class Samples:
         """Greatest of the 3x3 neighbours that lie inside the map."""
         return _by_maps(x, lambda maps: F.max_pool2d(maps, 3, stride, padding=1))
 
+    def through(self, function: Callable[..., Any], *maps: Tensor) -> Tensor:
+        """What a function of torch makes of maps; it leaves their first three axes alone."""
+        made: Tensor = function(*maps)
+        return made
+
     def constant(self, x: Tensor) -> Tensor:
         """What a constant adds to each entry, (entries,)."""
         return x.new_ones(x.shape[2])
@@ -56,6 +62,11 @@ class Curve(Samples):
         pieces = _pieces(x)
         made: Tensor = F.max_pool2d(Jet(pieces.flatten(1, 2)), 3, stride, padding=1).stack  # type: ignore[attr-defined]
         return made.view(*pieces.shape[:4], *made.shape[3:]).movedim(0, 2).flatten(2, 3)
+
+    def through(self, function: Callable[..., Any], *maps: Tensor) -> Tensor:
+        """The same of the curve."""
+        made: Tensor = function(*(Jet(_pieces(one).contiguous()) for one in maps)).stack
+        return made.movedim(0, 2).flatten(2, 3)
 
     def constant(self, x: Tensor) -> Tensor:
         """A constant moves the value alone."""

@@ -11,10 +11,12 @@ from torch import Tensor
 
 from foresee.batch import Batch
 from foresee.errors import UnsupportedError
+from foresee.probes.coverage import Coverage
 from foresee.probes.draws import Draws, projection_of
 from foresee.probes.exchanges import Exchanges
 from foresee.probes.losses import choose
 from foresee.probes.subject import NO_LABELS
+from foresee.scoring.stacked.coverage import covered
 from foresee.scoring.stacked.exchanges import StackedExchanges
 from foresee.scoring.stacked.features import FeatureMaps
 from foresee.scoring.stacked.gradients import StackedGradients
@@ -55,6 +57,7 @@ class Stack:
         self._draws: dict[int, Draws] = {}
         self._gradients: dict[int, list[StackedGradients]] = {}
         self._exchanges: dict[Any, StackedExchanges] = {}
+        self._covered: dict[str, list[Coverage]] = {}
         self._curve: tuple[tuple[Tensor, ...], tuple[Tensor, ...]] | None = None
 
     def __len__(self) -> int:
@@ -65,6 +68,12 @@ class Stack:
         if repeat not in self._draws:
             self._draws[repeat] = _Kept(self.seed, repeat=repeat)
         return self._draws[repeat]
+
+    def coverage(self, look: str) -> list[Coverage]:
+        """How much of its weights a look sees of each of them."""
+        if look not in self._covered:
+            self._covered[look] = covered(self._wiring, look)
+        return self._covered[look]
 
     @cached_property
     def features(self) -> FeatureMaps:

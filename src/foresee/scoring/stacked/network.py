@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from functools import partial, reduce
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor
 
 from foresee.scoring.stacked.layers import Samples, convolved, filled, halved, joined, pooled, shifted, tiled
@@ -25,6 +26,19 @@ from foresee.scoring.stacked.skeleton import (
     Step,
     Sum,
 )
+from foresee.scoring.stacked.tokens import (
+    gathered,
+    heads_of,
+    layer_normed,
+    likeness,
+    looked_up,
+    mean_of_patches,
+    patched,
+    rows,
+    softmax,
+    tokens_of,
+)
+from foresee.scoring.stacked.transformer import Attention, LayerNorm, Patches, Table, Tokens
 from foresee.scoring.stacked.weights import Stream
 from foresee.scoring.stacked.wiring import Layer, Read, Wires, Wiring
 
@@ -32,8 +46,9 @@ from foresee.scoring.stacked.wiring import Layer, Read, Wires, Wiring
 class Watch:
     """Hears of everything that the modules of the networks would have been called with; by itself it notes nothing.
 
-    Maps are (n, channels, entries, height, width); `owners` are the n architectures, None for all of the stack; `times` is
-    how many modules of each do the same.
+    Maps are (n, channels, entries, height, width), of tokens (n, tokens, entries, numbers, 1) but for a layer's, whose
+    channels are numbers; `owners` are the n architectures, None for all of the stack; `times` is how many modules of each do
+    the same.
     """
 
     #: whether gradients by the weights are wanted, and by all other parameters too
@@ -41,10 +56,10 @@ class Watch:
     every_parameter = False
 
     def relu(self, owners: Tensor | None, inputs: Tensor, outputs: Tensor, times: Tensor | None = None) -> None:
-        """A ReLU."""
+        """A ReLU, or a GELU."""
 
     def layer(self, layer: Layer, inputs: Tensor, weights: Tensor, outputs: Tensor) -> None:
-        """A convolution, or the classifier, whose positions are 1x1."""
+        """A convolution or a linear layer: the classifier, whose positions are 1x1, or one whose positions are tokens."""
 
     def parameter(self, name: str, owners: Tensor | None, values: Tensor) -> None:
         """Any other parameter, (n, ...); only where gradients by every parameter are wanted."""
@@ -125,6 +140,14 @@ class Network:
                 return self._either(part, x)
             case Linear():
                 return self._linear(self._wiring.layers[part], x)
+            case Patches():
+                return self._patched(self._wiring.layers[part], x)
+            case Tokens():
+                return tokens_of(x, self._table(part.first), self._table(part.places), self._entries.constant(x))
+            case LayerNorm():
+                return self._layer_normed(part.name, owners, x)
+            case Attention():
+                return self._attention(part, owners, x)
 
     def _step(self, step: Step, owners: Tensor | None, x: Tensor, times: Tensor | None = None) -> Tensor:
         """A part without weights; `times` is how many modules of each architecture do the same."""
@@ -137,6 +160,12 @@ class Network:
             out = self._entries.relu(x)
             self._watch.relu(owners, x, out, times)
             return out
+        if step is Step.GELU:
+            out = self._entries.through(F.gelu, x)
+            self._watch.relu(owners, rows(x), rows(out), times)
+            return out
+        if step is Step.MEAN:  # no module
+            return mean_of_patches(x)
         if step is Step.AVERAGE:
             out = x.mean((3, 4), keepdim=True)
             self._watch.other(owners, out)  # pooled, and flattened
@@ -213,31 +242,82 @@ class Network:
     # -- layers -------------------------------------------------------------------------------------------------------
     def _linear(self, layer: Layer, x: Tensor) -> Tensor:
         weights = self._weights(layer)
-        starts = layer.starts + layer.outputs * layer.fan
-        biases = self._stream.biases(starts, layer.outputs, layer.fan).to(self._dtype)
-        if self._watch.every_parameter:
-            self._watch.parameter(f"{layer.name}.bias", layer.owners, biases.requires_grad_())
-        out = torch.matmul(weights, x.flatten(2)) + biases[:, :, None] * self._entries.constant(x)
-        out = out[..., None, None]  # as a map of one position, like what any other layer gives
+        out = torch.matmul(weights, x.flatten(2)).view(*weights.shape[:2], *x.shape[2:])
+        if layer.deviation is None or self._watch.every_parameter:  # a bias of zeros is nothing else to anybody
+            out = out + self._bias(layer) * self._entries.constant(x)[:, None, None]
         self._watch.layer(layer, x, weights, out)
         return out
 
+    def _patched(self, layer: Layer, x: Tensor) -> Tensor:
+        weights = self._weights(layer)
+        out = patched(x, weights, layer.kernel) + self._bias(layer) * self._entries.constant(x)[:, None, None]
+        self._watch.layer(layer, x, weights, out)
+        return out
+
+    def _bias(self, layer: Layer) -> Tensor:
+        """(n, outputs, 1, 1, 1)."""
+        if layer.deviation is None:
+            starts = layer.starts + layer.outputs * layer.fan
+            bias = self._stream.biases(starts, layer.outputs, layer.fan).to(self._dtype)
+        else:
+            bias = torch.zeros(len(layer.starts), layer.outputs, dtype=self._dtype, device=layer.starts.device)
+        return self._parameter(f"{layer.name}.bias", layer.owners, bias)[:, :, None, None, None]
+
     def _weights(self, layer: Layer) -> Tensor:
-        if layer.normal is None:
+        weights = self._drawn(layer)
+        return weights.requires_grad_() if self._watch.differentiates else weights
+
+    def _table(self, table: Table) -> Tensor:
+        """Vectors that belong to no layer, (n, vectors, width)."""
+        layer = self._wiring.layers[table]
+        return self._parameter(layer.name, layer.owners, self._drawn(layer))
+
+    def _drawn(self, layer: Layer) -> Tensor:
+        if layer.deviation is not None:
+            size = layer.outputs * layer.fan
+            weights = self._stream.truncated(layer.starts, size, layer.deviation).view(-1, layer.outputs, layer.fan)
+        elif layer.normal is None:
             weights = self._stream.weights(layer.starts, layer.outputs, layer.fan)
         else:  # what each number that is read gives keeps the variance of gradients
             deviation = math.sqrt(2) / math.sqrt(layer.outputs * layer.kernel**2)
             weights = self._stream.normals(layer.starts, layer.outputs, layer.fan, layer.normal, deviation)
-        weights = weights.to(self._dtype)
-        return weights.requires_grad_() if self._watch.differentiates else weights
+        return weights.to(self._dtype)
+
+    def _parameter(self, name: str, owners: Tensor | None, values: Tensor) -> Tensor:
+        """A parameter that is no layer's weight."""
+        if self._watch.every_parameter:
+            self._watch.parameter(name, owners, values.requires_grad_())
+        return values
 
     def _normed(self, name: str, owners: Tensor | None, x: Tensor) -> Tensor:
-        scales: tuple[Tensor, ...] = ()
-        if self._watch.every_parameter:
-            shape = x.shape[:2]
-            scales = x.new_ones(shape, requires_grad=True), x.new_zeros(shape, requires_grad=True)
-            for kind, values in zip(("weight", "bias"), scales, strict=True):
-                self._watch.parameter(f"{name}.{kind}", owners, values)
-        out = self._entries.norm(x, *scales)
+        out = self._entries.norm(x, *self._scales(name, owners, x))
         self._watch.other(owners, out)
         return out
+
+    def _scales(self, name: str, owners: Tensor | None, x: Tensor) -> tuple[Tensor, ...]:
+        """Scale and shift of a norm, (n, channels) each, where anybody wants gradients by them."""
+        if not self._watch.every_parameter:
+            return ()
+        scale, shift = x.new_ones(x.shape[:2]), x.new_zeros(x.shape[:2])
+        return self._parameter(f"{name}.weight", owners, scale), self._parameter(f"{name}.bias", owners, shift)
+
+    # -- tokens -------------------------------------------------------------------------------------------------------
+    def _layer_normed(self, name: str, owners: Tensor | None, x: Tensor) -> Tensor:
+        out = layer_normed(x, self._entries)
+        if scales := self._scales(name, owners, x):
+            weight, bias = (one[:, :, None, None, None] for one in scales)
+            out = out * weight + bias
+        self._watch.other(owners, rows(out))
+        return out
+
+    def _attention(self, part: Attention, owners: Tensor | None, x: Tensor) -> Tensor:
+        """In the order in which the modules are called: keys' tables, softmax, values' tables."""
+        index = part.index.to(x.device)
+        to_keys, to_values = (tuple(map(self._table, pair)) for pair in (part.keys, part.values))
+        queries, keys, values = heads_of(x, part.width)
+        self._watch.other(owners, looked_up(to_keys, index))
+        alike = likeness(queries, keys, to_keys, index, self._entries)
+        attention = self._entries.through(softmax, alike * part.width**-0.5)
+        self._watch.other(owners, attention)
+        self._watch.other(owners, looked_up(to_values, index))
+        return gathered(attention, values, to_values, index, self._entries)

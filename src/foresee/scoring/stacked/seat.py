@@ -62,6 +62,7 @@ class Seat:
 
     def at_least(self, count: int) -> list[SeatGradients]:
         """What is seen of every batch, or of equal parts of the first where there are fewer than `count`."""
+        self.covered("weights")
         self._runs = [SeatGradients(one, self.place) for one in self.stack.gradients(count)]
         return self._runs
 
@@ -84,6 +85,12 @@ class Seat:
         """Outputs along an input curve, each (1, outputs)."""
         value, first, second = self.stack.taylor(point, velocity, acceleration)
         return value[self.place], first[self.place], second[self.place]
+
+    def covered(self, look: str) -> None:
+        """Remember how much a look saw, where that was not all; a score tells it."""
+        seen = self.stack.coverage(look)[self.place]
+        if seen.share < 1:
+            self.remarks.add(seen)
 
     def remember(self, key: Any, compute: Callable[[], T]) -> T:
         """What `compute` gives; the stack remembers what is worth it."""
@@ -134,10 +141,12 @@ class SeatPass:
         """A look, by name or with its settings."""
         name = look if isinstance(look, str) else look.name
         if name == "features":
+            self._seat.covered(name)
             return SeatLayers(self._seat)
         if name == "patterns":
             return SeatPatterns(self._seat)
         if isinstance(look, Exchanges):
+            self._seat.covered(name)
             self._seat.draws.used = True  # the projection that was drawn once for all seats is this one's too
             return self._seat.stack.exchanges(look, self._seat.draws.repeat).of(self._seat.place)
         raise UnsupportedError(f"{name}: not seen in a stack")

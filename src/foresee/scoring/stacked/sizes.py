@@ -24,11 +24,14 @@ from foresee.scoring.stacked.skeleton import (
     Sum,
     ways_of,
 )
+from foresee.scoring.stacked.transformer import Attention, Patches, Tokens
 
 #: maps of a cell beside those of its edges: what it reads, and the sums of its nodes
 _OF_CELL = 4
 #: how many maps are there beside one that layers make, for one beside another that is filled up
 _BESIDE = 6
+#: what makes a vector of the last map
+_LAST = (Step.AVERAGE, Step.MEAN)
 
 
 class Sizes:
@@ -51,9 +54,7 @@ class Sizes:
             self.widest = max(self.widest, layer.numbers)
             for choice in choices or (None,):
                 self._weights[choice] += layer.numbers
-                drawn[choice] += layer.drawn
-                if skeleton.normal and isinstance(layer, Conv):
-                    drawn[choice] += normals(layer.numbers)
+                drawn[choice] += layer.drawn + skeleton.again(layer)
         most: dict[int, int] = {}
         for choice, count in drawn.items():
             if choice is not None:
@@ -75,11 +76,11 @@ class Sizes:
     def _walk(self, parts: Chain, shape: Shape) -> Shape:
         before: Shape | None = None
         for part in parts:
-            if part is Step.AVERAGE:
+            if part in _LAST:
                 break
             if isinstance(part, Either):
                 self._either(part, shape)
-                ends = [way[: way.index(Step.AVERAGE)] for _, way in part.ways if Step.AVERAGE in way]
+                ends = [way[:place] for _, way in part.ways for place, one in enumerate(way) if one in _LAST]
                 if ends:
                     return max(_after(way, shape) for way in ends)
             if isinstance(part, Cell):
@@ -123,6 +124,8 @@ def _left(parts: Chain, shape: Shape) -> Iterator[int]:
         else:
             for way in ways_of(part):
                 yield from _left(way, shape)
+        if isinstance(part, Attention):  # what each token heeds of each
+            yield part.heads * math.prod(shape[1:]) ** 2
         shape = after(part, shape)
         yield math.prod(shape)
 
@@ -141,12 +144,18 @@ def after(part: Part, shape: Shape) -> Shape:
             outputs = part.outputs * max(1, len(part.joined))
             return outputs, -(-height // part.stride), -(-width // part.stride)
         case Linear():
-            return part.outputs, 1, 1
+            return part.outputs, height, width
+        case Patches():
+            return part.outputs, height // part.kernel, width // part.kernel
+        case Tokens():
+            return channels, height * width + 1, 1
+        case Attention():
+            return part.heads * part.width, height, width
         case Step.HALVE | Step.POOL_HALVING | Step.GREATEST_HALVING:
             return channels, -(-height // 2), -(-width // 2)
         case Step.TILES:
             return channels, height // GRID, width // GRID
-        case Step.AVERAGE:
+        case Step.AVERAGE | Step.MEAN:
             return channels, 1, 1
         case Step.JOIN:
             return channels * GRID**2, height, width
@@ -170,12 +179,3 @@ def _after(parts: Chain, shape: Shape) -> Shape:
     for part in parts:
         shape = after(part, shape)
     return shape
-
-
-def normals(numbers: int) -> int:
-    """How many numbers of its stream torch takes for so many normal ones: the last 16 come anew where sixteens do not fit.
-
-    >>> normals(64), normals(70)
-    (64, 86)
-    """
-    return numbers + 16 * (numbers % 16 != 0)

@@ -14,11 +14,15 @@ from enum import Enum
 from functools import cached_property
 from typing import NamedTuple
 
+from foresee.scoring.stacked.transformer import Attention, LayerNorm, Learnt, Patches, Table, Tokens
+from foresee.scoring.stacked.weights import normals, truncated
+
 
 class Step(Enum):
     """Parts without weights."""
 
     RELU = "relu"
+    GELU = "gelu"
     IDENTITY = "identity"
     #: average of the 3x3 neighbours that lie inside the map
     POOL = "pool"
@@ -38,6 +42,8 @@ class Step(Enum):
     JOIN = "join"
     #: global average, as a pool and a flattening
     AVERAGE = "average"
+    #: the mean of all tokens but the first; no module
+    MEAN = "mean"
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,11 +74,16 @@ class Conv:
 
 @dataclass(frozen=True, eq=False)
 class Linear:
-    """A linear layer with bias, on vectors."""
+    """A linear layer with bias, on vectors or on each of the `tokens`.
+
+    With a `deviation` its weights are drawn again when all modules are there, normally with that one, and its bias is zero.
+    """
 
     name: str
     inputs: int
     outputs: int
+    tokens: bool = False
+    deviation: float | None = None
     kernel: int = 1
     stride: int = 1
 
@@ -218,7 +229,24 @@ class Cell:
         )
 
 
-Part = Step | Conv | Linear | Norm | First | Sum | Concat | Fixed | Either | Cell
+#: what has weights, or other numbers that are drawn
+Drawing = Conv | Linear | Patches | Table | Learnt
+Part = (
+    Step
+    | Conv
+    | Linear
+    | Norm
+    | First
+    | Sum
+    | Concat
+    | Fixed
+    | Either
+    | Cell
+    | Patches
+    | Tokens
+    | LayerNorm
+    | Attention
+)
 Chain = tuple[Part, ...]
 #: channels, height and width
 Shape = tuple[int, int, int]
@@ -247,9 +275,32 @@ class Skeleton:
         """How many entries a sample becomes."""
         return GRID**2 if Step.TILES in self.parts else 1
 
-    def layers(self) -> Iterator[tuple[Conv | Linear, tuple[Choice, ...]]]:
+    def layers(self) -> Iterator[tuple[Drawing, tuple[Choice, ...]]]:
         """All layers with weights in the order in which they are made, and the choices by which one has them (none: all)."""
-        return _layers(self.made or self.parts, ())
+        for part, choices in _inside(self.made or self.parts, ()):
+            match part:
+                case Conv() | Linear() | Patches():
+                    yield part, choices
+                case Tokens():
+                    yield from ((one, choices) for one in (part.first, part.places))
+                case Attention():
+                    yield from ((one, choices) for one in part.tables)
+
+    def again(self, part: Drawing) -> int:
+        """How many numbers a layer draws when all modules are there, for weights that take the place of the first ones."""
+        match part:
+            case Conv():
+                return normals(part.numbers) if self.normal else 0
+            case Learnt():
+                return truncated(part.numbers)
+            case Linear():
+                return 0 if part.deviation is None else truncated(part.numbers)
+        return 0
+
+    @property
+    def by_batch(self) -> bool:
+        """Whether samples share the statistics of a norm."""
+        return any(isinstance(part, Norm) for part, _ in _inside(self.parts, ()))
 
 
 def ways_of(part: Part) -> tuple[Chain, ...]:
@@ -264,19 +315,20 @@ def ways_of(part: Part) -> tuple[Chain, ...]:
     return ()
 
 
-def _layers(parts: Chain, choices: tuple[Choice, ...]) -> Iterator[tuple[Conv | Linear, tuple[Choice, ...]]]:
+def _inside(parts: Chain, choices: tuple[Choice, ...]) -> Iterator[tuple[Part, tuple[Choice, ...]]]:
+    """All parts that hold no other ones, with the choices that lead to them."""
     for part in parts:
         match part:
-            case Conv() | Linear():
-                yield part, choices
             case Sum() | Concat() | Fixed():
                 for way in ways_of(part):
-                    yield from _layers(way, choices)
+                    yield from _inside(way, choices)
             case Either():
                 for option, way in part.ways:
-                    yield from _layers(way, ((part.pick, option),))
+                    yield from _inside(way, ((part.pick, option),))
             case Cell():
                 for way in part.inputs:
-                    yield from _layers(way, choices)
+                    yield from _inside(way, choices)
                 for lane in part.lanes:
-                    yield from _layers(lane.way, lane.choices)
+                    yield from _inside(lane.way, lane.choices)
+            case _:
+                yield part, choices

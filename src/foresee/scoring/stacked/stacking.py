@@ -42,8 +42,8 @@ _MOST, _MOST_ON_CPU = 1024, 8
 _PASSING = 24
 #: weights of all layers where gradients are wanted: themselves, the gradients, and what is made of both
 _WEIGHTS = 3
-#: the seeds whose streams of weights are kept in hand
-_KEPT = 4
+#: the seeds whose streams of weights are kept in hand, and how long these are together at most; one is, however long
+_KEPT, _LONG = 4, 2**26
 
 
 def why_not(space: Space[Any], task: Task, proxy: Proxy) -> str:
@@ -162,7 +162,7 @@ class Stacker:
 
     def _stream(self, seed: int) -> Stream:
         if seed not in self._streams:
-            while len(self._streams) >= _KEPT:
+            while len(self._streams) >= max(1, min(_KEPT, _LONG // self._sizes.longest)):
                 del self._streams[next(iter(self._streams))]
             self._streams[seed] = Stream(seed, self._sizes.longest, self.device)
         return self._streams[seed]

@@ -11,8 +11,8 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from foresee.scoring.stacked.sizes import normals
-from foresee.scoring.stacked.skeleton import Cell, Chain, Choice, Conv, Either, Linear, Part, Skeleton
+from foresee.scoring.stacked.skeleton import Cell, Chain, Choice, Conv, Drawing, Either, Linear, Part, Skeleton
+from foresee.scoring.stacked.transformer import Table
 
 
 @dataclass(frozen=True, eq=False)
@@ -20,7 +20,8 @@ class Layer:
     """A layer with weights, in all architectures that have it; `name` is that of the module in their networks.
 
     `inputs` is how many channels a filter reads. `owners` are the architectures that have it, (n,); None: all. `starts` is
-    where the weights begin in the stream, (n,); they are drawn normally where `normal` is (see `Stream.normals`).
+    where the weights begin in the stream, (n,); they are drawn normally where `normal` is (see `Stream.normals`), truncated
+    normally where there is a `deviation`; then a bias is zero. Of `tokens` each is a row of a feature map.
     """
 
     name: str
@@ -32,6 +33,8 @@ class Layer:
     stride: int = 1
     dilation: int = 1
     normal: int | None = None
+    deviation: float | None = None
+    tokens: bool = False
 
     @property
     def fan(self) -> int:
@@ -141,7 +144,7 @@ class Wiring:
         #: of each choice between ways of other shapes
         self.taken = {part: self._take(part) for part in skeleton.parts if isinstance(part, Either)}
         #: those that some architecture has, in the order in which networks draw them
-        self.layers: dict[Conv | Linear, Layer] = {}
+        self.layers: dict[Drawing, Layer] = {}
         self.length = self._lay()
 
     def _take(self, part: Either) -> Taken:
@@ -157,19 +160,18 @@ class Wiring:
     def _lay(self) -> int:
         """All layers with the places of their weights; how long the stream has to be."""
         at = np.zeros(self.count, np.int64)
-        owners: dict[Conv | Linear, NDArray[np.int64]] = {}
-        starts: dict[Conv | Linear, NDArray[np.int64]] = {}
+        owners: dict[Drawing, NDArray[np.int64]] = {}
+        starts: dict[Drawing, NDArray[np.int64]] = {}
         choices = dict(self.skeleton.layers())
         for part, chosen in choices.items():
             own = self._who.chose_any(chosen)
             if len(own):
                 owners[part], starts[part] = own, at[own]
                 at[own] += part.drawn
-        if self.skeleton.normal:
-            for part, own in owners.items():
-                if isinstance(part, Conv):
-                    starts[part] = at[own]
-                    at[own] += normals(part.numbers)
+        for part, own in owners.items():
+            if again := self.skeleton.again(part):
+                starts[part] = at[own]
+                at[own] += again
         joined = _on(self.device, np.concatenate(list(starts.values())))
         places = torch.split(joined, [len(one) for one in starts.values()])
         everyone = {chosen: use.owners for wires in self.cells.values() for chosen, use in wires.uses.items()}
@@ -179,7 +181,11 @@ class Wiring:
             normal = self._phase(starts[part]) if self.skeleton.normal and isinstance(part, Conv) else None
             sizes = part.inputs, part.outputs, part.kernel
             dilation = part.dilation if isinstance(part, Conv) else 1
-            self.layers[part] = Layer(part.name, *sizes, begins, users, part.stride, dilation, normal)
+            deviation = part.deviation if isinstance(part, Linear | Table) else None
+            tokens = isinstance(part, Linear) and part.tokens
+            self.layers[part] = Layer(
+                part.name, *sizes, begins, users, part.stride, dilation, normal, deviation, tokens
+            )
         return int(at.max())
 
     def _phase(self, starts: NDArray[np.int64]) -> int:

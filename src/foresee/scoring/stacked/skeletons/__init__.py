@@ -8,7 +8,8 @@ from typing import Any
 from foresee.errors import UnsupportedError
 from foresee.scoring.stacked.sizes import Sizes
 from foresee.scoring.stacked.skeleton import Skeleton
-from foresee.scoring.stacked.skeletons import darts, nasbench201, nasbench_macro, nats_size, transnas_micro
+from foresee.scoring.stacked.skeletons import autoformer, darts, nasbench201, nasbench_macro, nats_size, transnas_micro
+from foresee.spaces.autoformer.space import AutoFormerBase, AutoFormerSmall, AutoFormerTiny
 from foresee.spaces.base import Space
 from foresee.spaces.darts.space import DARTS
 from foresee.spaces.nasbench201.space import NASBench201
@@ -25,11 +26,17 @@ _MAKERS: Mapping[type[Space[Any]], Maker] = {
     NASBenchMacro: nasbench_macro.skeleton,
     NATSSize: nats_size.skeleton,
     TransNASMicro: transnas_micro.skeleton,
+    AutoFormerTiny: autoformer.skeleton,
+    AutoFormerSmall: autoformer.skeleton,
+    AutoFormerBase: autoformer.skeleton,
 }
 #: what an architecture chose, where it does not say so itself
-_CHOICES: Mapping[type[Space[Any]], Callable[[Any], Sequence[str]]] = {
+_CHOICES: Mapping[type[Space[Any]], Callable[[Any, Any], Sequence[str]]] = {
     DARTS: darts.choices,
     NATSSize: nats_size.choices,
+    AutoFormerTiny: autoformer.choices,
+    AutoFormerSmall: autoformer.choices,
+    AutoFormerBase: autoformer.choices,
 }
 #: their names
 SPACES = tuple(sorted(space.name for space in _MAKERS))
@@ -47,7 +54,7 @@ def skeleton_of(space: Space[Any], task: Task) -> Skeleton:
     if len(task.inputs) != 3 or task.tokens is not None:
         raise UnsupportedError("stacks are of networks for images")
     found = make(space, task)
-    if min(Sizes(found).last[1:]) < 2 and found.pieces == 1:
+    if found.by_batch and min(Sizes(found).last[1:]) < 2 and found.pieces == 1:
         size = "x".join(map(str, task.inputs[1:]))
         raise UnsupportedError(f"images of {size}: batch norm has one value per channel in the last stage")
     return found
@@ -61,5 +68,5 @@ def choices_of(space: Space[Any], architecture: Any) -> Sequence[str]:
     ('sep_conv_3x3 of 0', 'sep_conv_3x3 of 1')
     """
     chosen = _CHOICES.get(type(space))
-    found: Sequence[str] = architecture.ops if chosen is None else chosen(architecture)
+    found: Sequence[str] = architecture.ops if chosen is None else chosen(space, architecture)
     return found

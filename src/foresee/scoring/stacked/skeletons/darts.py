@@ -45,7 +45,7 @@ def _stem(network: str, inputs: int, channels: int) -> Chain:
     )
 
 
-def choices(architecture: Architecture) -> tuple[str, ...]:
+def choices(space: DARTS, architecture: Architecture) -> tuple[str, ...]:
     """What it chose: the edges of the normal cell, then those of the reduction cell, in the genotype's order."""
     for kind in KINDS:
         cell = architecture[kind]

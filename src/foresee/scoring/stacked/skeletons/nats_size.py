@@ -34,7 +34,7 @@ def skeleton(space: NATSSize, task: Task) -> Skeleton:
     return Skeleton((inputs, height, width), tuple(parts))
 
 
-def choices(architecture: Architecture) -> tuple[str, ...]:
+def choices(space: NATSSize, architecture: Architecture) -> tuple[str, ...]:
     """The widths of each block."""
     return tuple(_choice(before, after) for before, after, _ in blocks(architecture))
 
