@@ -20,6 +20,7 @@ from foresee.report.html import Drawing, dotted, drawing, hover, pictures
 from foresee.report.info import Info, Measure, summarise
 from foresee.report.own import own_picture
 from foresee.report.page import page
+from foresee.report.words import short
 from foresee.runs.record import Objective, Record
 from foresee.statistics import front
 
@@ -202,7 +203,7 @@ def _curves(group: Group, name: str, *, by_time: bool) -> Chart:
         for m, p in progress
         if p.best
     )
-    ends = "; ".join(f"{layer.label} ends at {layer.y[-1]:.4g}" for layer in layers)
+    ends = "; ".join(f"{layer.label} ends at {short(layer.y[-1])}" for layer in layers)
     values = [y for layer in layers for y in layer.y]
     return Chart(
         name, f"Best {group.measure.name} so far of each run: {ends}", unit, value_label(group.measure),

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from foresee.quantities import format_cost, format_quantity
 from foresee.report.info import Measure, Progress, Tradeoff
+from foresee.report.words import short
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -111,7 +112,7 @@ def progress_chart(name: str, progress: Progress, measure: Measure) -> Chart:
     corners = progress.best
     words = f"{measure.name} of each scored candidate against {'working time' if unit != 'candidate' else 'its number'}"
     if corners:
-        words += f"; the best so far goes from {corners[0][1]:.4g} to {corners[-1][1]:.4g}"
+        words += f"; the best so far goes from {short(corners[0][1])} to {short(corners[-1][1])}"
     layers = (
         Layer("dots", "dot", times, progress.values, "candidate", progress.ids),
         Layer("line", "best", tuple(x / factor for x, _ in corners), tuple(y for _, y in corners), "best so far"),

@@ -22,12 +22,12 @@ def number(value: float | None) -> str:
 
 
 def short(value: float | None) -> str:
-    """A mean: four significant digits.
+    """A mean: four significant digits, written out below a million.
 
-    >>> short(29.67891), short(1234567.0), short(None)
-    ('29.68', '1.235e+06', '–')
+    >>> short(29.67891), short(11543.2), short(1234567.0), short(None)
+    ('29.68', '11540', '1.235e+06', '–')
     """
-    return "–" if value is None or not math.isfinite(value) else f"{value:.4g}"
+    return number(None if value is None else float(f"{value:.4g}"))
 
 
 def shown(value: float | None, measure: Measure) -> str:
