@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import random
 
 import numpy as np
 import pytest
@@ -12,7 +13,10 @@ from hypothesis import strategies as st
 from tests.one_shots import CASES
 from torch import nn
 
+from foresee.batch import call
+from foresee.data import load
 from foresee.data.arrays import Arrays
+from foresee.data.clicks.made.generating import generated
 from foresee.data.features import Features
 from foresee.errors import InputError
 from foresee.quantities import format_share, parse_share
@@ -96,7 +100,30 @@ def test_what_is_usual():
         "autoformer": "autoformer_supernet",
     }
     assert usual_recipe(CASES["nasrec_full"].space()) == "nasrec_supernet"
-    assert recipe(usual_warmup(Task())).epochs == recipe(usual_warmup(CASES["nasrec_full"].task)).epochs == 1
+    clicks = CASES["nasrec_full"].task
+    known = {rows: usual_warmup(clicks, rows) for rows in (10_000, 3_999_999, 4_000_000)}
+    assert list(known.values()) == ["ctr_warmup", "ctr_warmup", "ctr"]
+    assert {recipe(name).epochs for name in (usual_warmup(Task(), 50_000), *known.values())} == {1}
+
+
+def test_the_usual_steps_of_a_small_log_leave_no_supernet_worse_than_they_found_it(tmp_path):
+    """By Adagrad's first steps, each as large as its rate, the mean loss rose from 1.0 to 3.0."""
+    log = load(str(generated(tmp_path / "clicks.csv", 4_000, seed=3).path))
+    space = NASRecSmall(blocks=3)
+    drawn, seen = [space.sample(random.Random(seed)) for seed in range(10)], log.batch(1024, seed=0)
+
+    def loss(supernet):
+        with torch.no_grad():
+            outputs = [call(supernet.inherit(one).eval(), seen.inputs) for one in drawn]
+        labels = seen.labels.reshape(-1).float()
+        return (
+            sum(float(nn.functional.binary_cross_entropy_with_logits(one.reshape(-1), labels)) for one in outputs) / 10
+        )
+
+    before = loss(Supernet(space, log.task))
+    steps = {"steps": 20, "batch": 64}
+    assert loss(Supernet(space, log.task).train(log, recipe=usual_warmup(log.task, len(log)), **steps)) < before
+    assert loss(Supernet(space, log.task).train(log, recipe="ctr", **steps)) > before
 
 
 def test_a_click_log_is_warmed_up_by_twenty_steps_at_least():

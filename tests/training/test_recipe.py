@@ -138,7 +138,7 @@ PRINTED = {
     "autoformer_supernet": {"epochs": 500, "optimiser": "adamw", "lr": 1e-3, "batch": 1024, "warmup_epochs": 20},
 }
 #: nobody's but ours
-OWN = ("fast", "warmup", "ctr_small", "ctr_middle", "ctr_reduced")
+OWN = ("fast", "warmup", "ctr_small", "ctr_middle", "ctr_reduced", "ctr_warmup")
 
 
 @pytest.mark.parametrize("name", PRINTED)

@@ -46,7 +46,8 @@ class ScoringSettings(Settings):
         warmup: train a little before looking: a share of the training samples, such as `10%`; by default nothing is trained.
         warmup_by: `supernet` (one for all, from which each network inherits its weights) or `network` (each by itself); by
             default the supernet, where the space has one.
-        warmup_recipe: how it is trained: a recipe's name or file; by default one pass of the recipe `warmup`.
+        warmup_recipe: how it is trained: a recipe's name or file; by default one pass of the recipe `warmup`; of click logs
+            `ctr_warmup`, or `ctr` where there are 4 million rows or more.
 
     >>> ScoringSettings(proxies=("grad-norm",), inputs=[3, 8, 8]).to_json()["proxies"]
     ['grad_norm']

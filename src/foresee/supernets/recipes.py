@@ -7,7 +7,7 @@ from typing import Any
 from foresee.spaces.autoformer.space import AutoFormer
 from foresee.spaces.base import Space
 from foresee.spaces.nasrec.space import NASRec
-from foresee.task import Task
+from foresee.task import MANY_ROWS, Task
 
 #: one pass over the data: what a warm-up is a share of
 WARMUP = "warmup"
@@ -25,10 +25,13 @@ def usual_recipe(space: Space[Any]) -> str:
     return "autoformer_supernet" if isinstance(space, AutoFormer) else "nesbs_supernet"
 
 
-def usual_warmup(task: Task) -> str:
-    """One pass over the data: of click logs by their own recipe, of all else by plain SGD.
+def usual_warmup(task: Task, samples: int) -> str:
+    """One pass over so many samples: of click logs by a recipe for few steps, of large ones by the papers', of all else by
+    plain SGD.
 
-    >>> usual_warmup(Task())
-    'warmup'
+    >>> usual_warmup(Task(), 50_000), usual_warmup(Task((3,), 1, (10, 20)), 400_000)
+    ('warmup', 'ctr_warmup')
     """
-    return "ctr" if task.vocabularies else WARMUP
+    if not task.vocabularies:
+        return WARMUP
+    return "ctr" if samples >= MANY_ROWS else "ctr_warmup"

@@ -64,7 +64,7 @@ class WarmScorer(Scorer):
     def warmup(self) -> Warmup:
         """What is trained before looking."""
         said = self.settings
-        chosen = recipe(said.warmup_recipe or usual_warmup(self.task))
+        chosen = recipe(said.warmup_recipe or usual_warmup(self.task, self.data.epoch_samples))
         return Warmup(parse_share(said.warmup or "0%"), chosen, self.data, self.by)
 
     @property
