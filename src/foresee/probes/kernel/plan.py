@@ -185,9 +185,8 @@ def _layers(
         return int(fixed + arriving + widest + matrices)
 
     heads = seen.width if question.outputs == "all" else 1
-    if (
-        question.answer == "lengths"
-    ):  # as many together as are cheap to hold: what goes into a layer is read once for them
+    if question.answer == "lengths":
+        # As many together as are cheap to hold: what goes into a layer is read once for all of them.
         heads = min(heads, max(1, int(_STACK // max(1, needed(2 * samples) - needed(samples)))))
         while heads > 1 and needed(heads * samples) > question.memory:
             heads //= 2

@@ -15,7 +15,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from foresee.scoring.stacked.transformer import Attention, LayerNorm, Learnt, Patches, Table, Tokens
-from foresee.scoring.stacked.weights import normals, truncated
+from foresee.scoring.stacked.weights import Drawn, normals, truncated
 
 
 class Step(Enum):
@@ -47,7 +47,7 @@ class Step(Enum):
 
 
 @dataclass(frozen=True, eq=False)
-class Conv:
+class Conv(Drawn):
     """A convolution with "same" padding and no bias; `inputs` is how many channels a filter reads.
 
     Where a map has more of them there are groups of filters, each of which reads its share: one channel each if depthwise.
@@ -62,18 +62,13 @@ class Conv:
     dilation: int = 1
 
     @property
-    def numbers(self) -> int:
-        """How many weights it has."""
-        return self.inputs * self.outputs * self.kernel**2
-
-    @property
     def drawn(self) -> int:
         """How many numbers it draws when it is made."""
         return self.numbers
 
 
 @dataclass(frozen=True, eq=False)
-class Linear:
+class Linear(Drawn):
     """A linear layer with bias, on vectors or on each of the `tokens`.
 
     With a `deviation` its weights are drawn again when all modules are there, normally with that one, and its bias is zero.
@@ -86,11 +81,6 @@ class Linear:
     deviation: float | None = None
     kernel: int = 1
     stride: int = 1
-
-    @property
-    def numbers(self) -> int:
-        """How many weights it has, the bias apart."""
-        return self.inputs * self.outputs
 
     @property
     def drawn(self) -> int:

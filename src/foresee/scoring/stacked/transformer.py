@@ -9,11 +9,11 @@ from dataclasses import dataclass
 
 from torch import Tensor
 
-from foresee.scoring.stacked.weights import truncated
+from foresee.scoring.stacked.weights import Drawn, truncated
 
 
 @dataclass(frozen=True, eq=False)
-class Patches:
+class Patches(Drawn):
     """A convolution with bias whose filters read patches that lie side by side."""
 
     name: str
@@ -27,19 +27,14 @@ class Patches:
         return self.kernel
 
     @property
-    def numbers(self) -> int:
-        """How many weights it has, the bias apart."""
-        return self.inputs * self.outputs * self.kernel**2
-
-    @property
     def drawn(self) -> int:
         """How many numbers it draws when it is made."""
         return self.numbers + self.outputs
 
 
 @dataclass(frozen=True, eq=False)
-class Table:
-    """Vectors that are looked up in by a module, drawn with this standard deviation when it is made."""
+class Table(Drawn):
+    """`outputs` vectors of `inputs` numbers, looked up in by a module, drawn with this standard deviation when it is made."""
 
     name: str
     outputs: int
@@ -47,11 +42,6 @@ class Table:
     deviation: float
     kernel: int = 1
     stride: int = 1
-
-    @property
-    def numbers(self) -> int:
-        """How many it holds: `inputs` for each of `outputs` vectors."""
-        return self.inputs * self.outputs
 
     @property
     def drawn(self) -> int:

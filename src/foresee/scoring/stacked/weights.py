@@ -113,6 +113,19 @@ class Stream:
         return numbers.uniform_(-bound, bound, generator=source).flatten()
 
 
+class Drawn:
+    """What has weights: `outputs` filters, each of which reads `inputs` numbers at each place of its kernel."""
+
+    inputs: int
+    outputs: int
+    kernel: int
+
+    @property
+    def numbers(self) -> int:
+        """How many weights it has, a bias apart."""
+        return self.inputs * self.outputs * self.kernel**2
+
+
 def normals(numbers: int) -> int:
     """How many numbers of its stream torch takes for so many normal ones: the last 16 come anew where sixteens do not fit.
 
